@@ -20,17 +20,17 @@ from evaluation.suites.ifstruct.rows import (
     Field,
     IfstructRecord,
     IfstructSettings,
+    Requirements,
     Retraction,
     RowSpec,
     all_fields,
+    list_schema,
     number_text,
     read_toml,
 )
 from evaluation.suites.ifstruct.wording import VOICES, Wording
 
 _FOLDER: Final = Path(__file__).parent
-#: What the `entity_type` of a row of the test taxonomy begins with.
-TEST_PREFIX: Final = "test__"
 #: Rows of one file; the seeds of two files with different seeds never meet.
 MAX_ROWS: Final = 1_000_000
 #: General keys of a wrapper, keys that are taken back, and fields; no kind has these.
@@ -93,33 +93,11 @@ def generate_rows(
     Row number `n` has the seed `seed * 1,000,000 + n`.
     """
     for row_seed in range(seed * MAX_ROWS, seed * MAX_ROWS + rows):
-        yield _row(row_seed, draw_row(source, row_seed))
+        yield draw_row(source, row_seed)
 
 
-def _row(seed: int, spec: RowSpec) -> IfstructRecord:
-    """Return the row of a drawn specification, with its text."""
-    draw = Random(f"ifstruct words {seed}")  # noqa: S311 (repeatable, no secret)
-    is_exact = spec.least == spec.most
-    return IfstructRecord(
-        seed=seed,
-        entity_type=spec.entity,
-        prompt=Wording(spec, draw).prompt(),
-        json_schema=spec.schema,
-        top_level_count=spec.least if is_exact else (spec.least, spec.most),
-        top_level_key=spec.wrapper,
-        require_wrapper_key=spec.wrapper is not None,
-        require_code_block=spec.fence.startswith("required"),
-        require_no_commentary=not spec.commentary,
-        output_format=spec.format,
-        fence=spec.fence,
-        presentation=spec.presentation,
-        voice=spec.voice,
-        spec=spec,
-    )
-
-
-def draw_row(source: IfstructSettings, seed: int) -> RowSpec:
-    """Return the choices of one row, which depend on nothing but the arguments.
+def draw_row(source: IfstructSettings, seed: int) -> IfstructRecord:
+    """Return one row, which depends on nothing but the arguments.
 
     Args:
         source: Taxonomy and mix.
@@ -137,31 +115,39 @@ def draw_row(source: IfstructSettings, seed: int) -> RowSpec:
     is_exact = drawn("count") == "exact"
     minimum = draw.randint(1, 5 if is_exact else 4)
     maximum = minimum if is_exact else minimum + draw.randint(1, 3)
-    fence = drawn("fence")
+    fence = drawn("fence").replace("_language", f":{language}")
+    is_required = fence.startswith("required")
     fields = draw_fields(kind, escaping=escaping, draw=draw)
-    prefix = TEST_PREFIX if source.split == "test" else ""
     spec = RowSpec(
-        entity=prefix + kind.name,
         label=kind.label,
         plural=kind.plural,
         context=_maybe(draw, 0.7, kind.contexts),
         manner=_maybe(draw, 0.6, kind.manners),
         fields=fields,
-        least=minimum,
-        most=maximum,
-        format=language,
-        wrapper=_key(kind, draw) if drawn("wrapper") == "wrapped" else None,
-        fence=fence.replace("_language", f":{language}"),
-        # Without a block, words cannot be separated from an answer.
-        commentary=drawn("commentary") == "allowed" and "required" in fence,
         escaping=escaping,
-        presentation=drawn("presentation"),
-        voice=drawn("voice"),
         mix=source.mix,
     )
-    if "musings" not in VOICES[spec.voice]:
-        return spec
-    return replace(spec, retractions=draw_retractions(spec, draw))
+    key = _key(kind, draw) if drawn("wrapper") == "wrapped" else None
+    row = IfstructRecord(
+        seed=seed,
+        entity_type=f"test__{kind.name}" if source.split == "test" else kind.name,
+        prompt="",
+        json_schema=list_schema(fields, minimum, maximum),
+        top_level_count=minimum if is_exact else (minimum, maximum),
+        top_level_key=key,
+        require_wrapper_key=key is not None,
+        require_code_block=is_required,
+        # Without a block, words cannot be separated from an answer.
+        require_no_commentary=drawn("commentary") != "allowed" or not is_required,
+        output_format=language,
+        fence=fence,
+        presentation=drawn("presentation"),
+        voice=drawn("voice"),
+    )
+    if "musings" in VOICES[row.voice]:
+        spec = replace(spec, retractions=draw_retractions(row, spec, draw))
+    words = Random(f"ifstruct words {seed}")  # noqa: S311 (repeatable, no secret)
+    return replace(row, prompt=Wording(row, spec, words).prompt(), spec=spec)
 
 
 def _is_drawn(draw: Random, odds: float) -> bool:
@@ -256,27 +242,33 @@ def _vary_bounds(field: Field, draw: Random) -> Field:
     return replace(field, maximum=upper) if part < 1 and low < upper else field
 
 
-def draw_retractions(spec: RowSpec, draw: Random) -> tuple[Retraction, ...]:
+def draw_retractions(
+    row: IfstructRecord, spec: RowSpec, draw: Random
+) -> tuple[Retraction, ...]:
     """Return one to three retractions for the text of a row."""
-    possible = [*_choice_retractions(spec, draw), *_field_retractions(spec, draw)]
+    choices = _choice_retractions(row.requirements, spec.plural, draw)
+    possible = [*choices, *_field_retractions(spec, draw)]
     count = draw.randint(1, 3)
     return tuple(draw.sample(possible, min(count, len(possible))))
 
 
-def _choice_retractions(spec: RowSpec, draw: Random) -> Iterator[Retraction]:
-    wrong = "YAML" if spec.format == "json" else "JSON"
-    yield Retraction(choice="format", wrong=wrong, final=spec.format.upper())
-    count = draw.choice([n for n in range(2, 9) if not spec.least <= n <= spec.most])
-    final = str(spec.least) if spec.least == spec.most else ""
-    yield Retraction(choice="count", wrong=f"{count} {spec.plural}", final=final)
+def _choice_retractions(
+    wanted: Requirements, plural: str, draw: Random
+) -> Iterator[Retraction]:
+    least, most = wanted.least, wanted.most
+    wrong = "YAML" if wanted.format == "json" else "JSON"
+    yield Retraction(choice="format", wrong=wrong, final=wanted.format.upper())
+    count = draw.choice([n for n in range(2, 9) if not least <= n <= most])
+    final = str(least) if least == most else ""
+    yield Retraction(choice="count", wrong=f"{count} {plural}", final=final)
     wrong = f"the key `{draw.choice(_WRONG_KEYS)}` around it"
-    if spec.wrapper is not None and not _is_drawn(draw, 0.5):
+    if wanted.wrapper is not None and not _is_drawn(draw, 0.5):
         wrong = "a bare list"
-    yield Retraction(choice="wrapper", wrong=wrong, final=spec.wrapper or "")
-    if spec.fence != "free":
-        is_required = spec.fence.startswith("required")
+    yield Retraction(choice="wrapper", wrong=wrong, final=wanted.wrapper or "")
+    if wanted.fence != "free":
+        is_required = wanted.fence.startswith("required")
         wrong = "without a code block" if is_required else "in a code block"
-        yield Retraction(choice="fence", wrong=wrong, final=spec.fence)
+        yield Retraction(choice="fence", wrong=wrong, final=wanted.fence)
 
 
 def _field_retractions(spec: RowSpec, draw: Random) -> Iterator[Retraction]:

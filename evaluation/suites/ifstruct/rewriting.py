@@ -1,15 +1,14 @@
 """Have a model reword a request; take its text if that states every requirement.
 
-The last word counts: a request may think aloud. Fields in prose may be reworded around
-the words of their types and limits; any other style stays as it is. The patterns match
-ordinary English requests; a statement that they cannot read counts as lost, so that a
-row rather keeps its own text.
+The last word counts: a request may think aloud. What it says of fields stays as it is,
+in prose the name of each with its type and limits. The patterns match ordinary English
+requests; a statement that they cannot read counts as lost, so that a row rather keeps
+its own text.
 """
 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from typing import Final
 
 import msgspec
@@ -23,7 +22,7 @@ from evaluation.suites.ifstruct.rows import (
     read_record,
     read_toml,
 )
-from evaluation.suites.ifstruct.wording import STYLES, facts_in_words
+from evaluation.suites.ifstruct.wording import STYLES, facts_of
 
 #: Tokens of a reworded request.
 _BUDGET: Final = 4096
@@ -48,7 +47,7 @@ def accept(record: Record, text: str) -> Record:
     row = read_record(record.fields)
     if row.spec is None or not _states_all(row, row.spec, text):
         return record
-    spec = replace(row.spec, voice="model", retractions=())
+    spec = replace(row.spec, retractions=())
     reworded = replace(row, prompt=text, voice="model", spec=spec)
     return replace(record, fields=msgspec.to_builtins(reworded))
 
@@ -57,14 +56,11 @@ def _states_all(row: IfstructRecord, spec: RowSpec, text: str) -> bool:
     nouns = (spec.plural, spec.label)
     if last_words(text, *nouns) != last_words(row.prompt, *nouns):
         return False
-    if spec.presentation != "prose":
-        return STYLES[spec.presentation](spec) in text
-    wanted = facts_by_name(facts_in_words(spec.fields))
-    stated = facts_by_name(text)
-    return all(
-        facts <= stated[name] and (_OPTIONAL in facts) == (_OPTIONAL in stated[name])
-        for name, facts in wanted.items()
-    )
+    if row.presentation != "prose":
+        return STYLES[row.presentation](row, spec.fields) in text
+    # Between a field and its facts there is no other field.
+    facts = (f"`{it.name}`[^`]*{re.escape(facts_of(it))}" for it in spec.fields)
+    return all(re.search(fact, text) for fact in facts)
 
 
 _FORMAT: Final = r"\b(json|yaml)\b(?![ -]?schema)"
@@ -102,24 +98,3 @@ def last_words(text: str, plural: str, label: str) -> list[object]:
         for form in (_BLOCK, _COMMENT)
     )
     return [*(words[-1:] for words in stated), blocks[-1:], comments[-1:] != [False]]
-
-
-_NAME: Final = re.compile(r"(?<!\")\b([a-z0-9]+(?:_[a-z0-9]+)+)\b")
-_OPTIONAL: Final = "left out"
-_FACT: Final = re.compile(
-    r'"[^"]*"|(?<![\w.])-?\d+(?:\.\d+)?|\btrue or false\b|\bwhole number\b'
-    rf"|\b(?:number|text|list|object)|{_OPTIONAL}"
-)
-
-
-def facts_by_name(text: str) -> dict[str, set[str]]:
-    """Return the types, limits and values that a text states after each name.
-
-    Names of fields are several words joined by `_`, so prose never has one by chance;
-    words in quotation marks are values.
-    """
-    _, *parts = _NAME.split(text)
-    facts: dict[str, set[str]] = defaultdict(set)
-    for name, words in zip(parts[::2], parts[1::2], strict=True):
-        facts[name].update(_FACT.findall(words))
-    return facts

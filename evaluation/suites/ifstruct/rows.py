@@ -101,6 +101,16 @@ def all_fields(
         yield from all_fields(field.fields, field_path + ending)
 
 
+def list_schema(fields: tuple[Field, ...], least: int, most: int) -> dict[str, Json]:
+    """Return the JSON Schema of the list, as a row's `json_schema` has it."""
+    return {
+        "type": "array",
+        "minItems": least,
+        "maxItems": most,
+        "items": _object_schema(fields),
+    }
+
+
 def _object_schema(fields: tuple[Field, ...]) -> dict[str, Json]:
     members = {field.name: _field_schema(field) for field in fields}
     required = [field.name for field in fields if not field.optional]
@@ -157,10 +167,9 @@ class Retraction(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RowSpec(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """All choices of one row, so that results can be sliced by each."""
+    """The choices of one row that are no columns of its file."""
 
-    #: The kind of thing asked for, and its words: one, and several.
-    entity: str
+    #: The words for the kind of thing: one, and several.
     label: str
     plural: str
     #: The purpose of the items, as an ending of a sentence: `for a spring catalogue`.
@@ -168,35 +177,12 @@ class RowSpec(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     #: A sentence on the manner of the values.
     manner: str = ""
     fields: tuple[Field, ...]
-    least: int
-    most: int
-    format: AnswerFormat
-    wrapper: str | None = None
-    #: As in `IfstructRecord`.
-    fence: str = "free"
-    commentary: bool = True
     #: Whether some text has to be escaped; then a field has a `stress`.
     escaping: bool = False
-    #: The style in which fields are shown: `prose`, sentences; `bullets` with explicit
-    #: paths (`poems[].poem_title`); `schema`, the raw JSON Schema; `annotated`, an
-    #: example of the structure with types and limits in place of values; `glossary`, a
-    #: list of paths with definitions; `table`.
-    presentation: str
-    voice: str
     #: Choices that a voice thinking aloud states first and takes back.
     retractions: tuple[Retraction, ...] = ()
     #: The mix that the choices were drawn from.
     mix: str = ""
-
-    @property
-    def schema(self) -> dict[str, Json]:
-        """The JSON Schema of the list, as a record's `json_schema` has it."""
-        return {
-            "type": "array",
-            "minItems": self.least,
-            "maxItems": self.most,
-            "items": _object_schema(self.fields),
-        }
 
 
 class IfstructRecord(msgspec.Struct, frozen=True, kw_only=True):
@@ -225,10 +211,13 @@ class IfstructRecord(msgspec.Struct, frozen=True, kw_only=True):
     fence: Annotated[
         str, msgspec.Meta(pattern="^(required(:.*)?|forbidden|free)?$")
     ] = ""
-    #: Two choices of `spec`, as columns.
+    #: The style in which fields are shown: `prose`, sentences; `bullets` with explicit
+    #: paths (`poems[].poem_title`); `schema`, the raw JSON Schema; `annotated`, an
+    #: example of the structure with types and limits in place of values; `glossary`, a
+    #: list of paths with definitions; `table`.
     presentation: str = ""
     voice: str = ""
-    #: Every choice drawn; None in a published file.
+    #: All other choices drawn; None in a published file.
     spec: RowSpec | None = None
 
     @property

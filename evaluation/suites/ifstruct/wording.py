@@ -8,16 +8,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from random import Random
 from textwrap import indent
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from evaluation.suites.ifstruct.rows import (
     Field,
+    IfstructRecord,
     RowSpec,
     all_fields,
     number_text,
     read_toml,
 )
 
+_Fields: TypeAlias = tuple[Field, ...]
 #: The gap in a request without a context.
 _GAP: Final = re.compile(r" +([.,?])")
 
@@ -44,10 +46,10 @@ ESCAPES: Final[Mapping[str, Sequence[str]]] = read_toml("escapes.toml")
 class Wording:
     """Words one row; every draw comes from one generator of random numbers."""
 
-    def __init__(self, spec: RowSpec, draw: Random) -> None:
-        """Take a row's choices, and the source of randomness."""
-        self._spec = spec
-        self._voice = VOICES[spec.voice]
+    def __init__(self, row: IfstructRecord, spec: RowSpec, draw: Random) -> None:
+        """Take a row, its other choices, and the source of randomness."""
+        self._row, self._wanted, self._spec = row, row.requirements, spec
+        self._voice = VOICES[row.voice]
         self._draw = draw
         self._retracted = {retraction.choice for retraction in spec.retractions}
 
@@ -79,9 +81,10 @@ class Wording:
         for retraction in spec.retractions:
             musings = voice["musings"][retraction.choice]
             yield self._say(musings, wrong=retraction.wrong, field=retraction.field)
-        noun = spec.label if spec.most == 1 else spec.plural
-        counts = voice["exact" if spec.least == spec.most else "range"]
-        count = self._say(counts, least=spec.least, most=spec.most, noun=noun)
+        least, most = self._wanted.least, self._wanted.most
+        noun = spec.label if most == 1 else spec.plural
+        counts = voice["exact" if least == most else "range"]
+        count = self._say(counts, least=least, most=most, noun=noun)
         yield self._final("count", "request", count=count, context=spec.context)
         if spec.manner:
             yield self._say(voice["manner"], manner=spec.manner)
@@ -91,16 +94,16 @@ class Wording:
 
     def _fields(self) -> Iterator[str]:
         spec, voice = self._spec, self._voice
-        style = spec.presentation
+        style = self._row.presentation
         introduction = "fields" if style in ("bullets", "prose") else style
         yield voice[introduction].format(label=spec.label)
         if style == "prose":
             yield " ".join(
-                self._say(voice["prose"], name=field.name, facts=_facts(field))
+                self._say(voice["prose"], name=field.name, facts=facts_of(field))
                 for field in spec.fields
             )
         else:
-            yield STYLES[style](spec)
+            yield STYLES[style](self._row, spec.fields)
         for retraction in spec.retractions:
             if retraction.choice == "limit":
                 final = retraction.final
@@ -109,17 +112,17 @@ class Wording:
                 yield self._say(voice["dropped"], wrong=retraction.wrong)
 
     def _shape(self) -> Iterator[str]:
-        spec = self._spec
-        spelled = spec.format.upper()
+        wanted = self._wanted
+        spelled = wanted.format.upper()
         yield self._final("format", "format", format=spelled)
-        shape = "bare" if spec.wrapper is None else "wrapped"
-        yield self._final("wrapper", shape, key=spec.wrapper)
+        shape = "bare" if wanted.wrapper is None else "wrapped"
+        yield self._final("wrapper", shape, key=wanted.wrapper)
         yield self._say(self._voice["no_extra"])
-        wish, _, language = spec.fence.partition(":")
+        wish, _, language = wanted.fence.partition(":")
         if wish != "free":
             name = "required_language" if language else wish
             yield self._final("fence", name, language=language)
-        kind = "allowed" if spec.commentary else "banned"
+        kind = "allowed" if wanted.commentary else "banned"
         yield self._say(self._voice[kind], format=spelled)
 
 
@@ -132,12 +135,8 @@ _IN_PROSE: Final = {
 }
 
 
-def facts_in_words(fields: Sequence[Field]) -> str:
-    """Return each field with its type, limits and inner fields."""
-    return ", ".join(f"`{field.name}` ({_facts(field)})" for field in fields)
-
-
-def _facts(field: Field) -> str:
+def facts_of(field: Field) -> str:
+    """Return a field's type, limits and inner fields in words."""
     match field.type:
         case "enum":
             kind = f"one of {_values(field, ', ')}"
@@ -147,7 +146,7 @@ def _facts(field: Field) -> str:
             kind = _joined(" ", _IN_PROSE[field.type], _limits(field))
     about = field.about[:1].lower() + field.about[1:]
     optional = "this one may be left out" if field.optional else ""
-    inner = facts_in_words(field.fields)
+    inner = ", ".join(f"`{it.name}` ({facts_of(it)})" for it in field.fields)
     opening = "each one having " if field.type == "objects" else "having "
     return _joined(", ", kind, about, optional, inner and opening + inner)
 
@@ -204,18 +203,18 @@ def _signs(field: Field) -> str:
     )
 
 
-def _schema(spec: RowSpec) -> str:
-    return json.dumps(spec.schema, indent=2, ensure_ascii=False)
+def _schema(row: IfstructRecord, _fields: _Fields) -> str:
+    return json.dumps(row.json_schema, indent=2, ensure_ascii=False)
 
 
 #: The article of a type that holds fields, and what announces these.
 _HOLDERS: Final = {"object": ("an ", ", with:"), "objects": ("a ", ", each with:")}
 
 
-def _bullets(spec: RowSpec) -> str:
+def _bullets(_row: IfstructRecord, fields: _Fields) -> str:
     """Return one line a path: "- `poems[].poem_title`: string - Title of the poem"."""
     lines = []
-    for path, field in all_fields(spec.fields):
+    for path, field in all_fields(fields):
         remarks = _joined("; ", _limits(field), _optional(field))
         article, announcement = _HOLDERS.get(field.type, ("", ""))
         kind = _joined(" ", _type(field), remarks and f"({remarks})")
@@ -224,10 +223,10 @@ def _bullets(spec: RowSpec) -> str:
     return "\n".join(lines)
 
 
-def _glossary(spec: RowSpec) -> str:
+def _glossary(_row: IfstructRecord, fields: _Fields) -> str:
     """Return one line a path: `poems[].poem_title = string; Title of the poem`."""
     lines = []
-    for path, field in all_fields(spec.fields):
+    for path, field in all_fields(fields):
         parts = (_type(field), _limits(field), _optional(field), field.about)
         lines.append(f"{path} = {_joined('; ', *parts)}")
     return "\n".join(lines)
@@ -240,10 +239,10 @@ _COLUMN_TYPES: Final = {
 }
 
 
-def _table(spec: RowSpec) -> str:
+def _table(_row: IfstructRecord, fields: _Fields) -> str:
     """Return the table, framed with `+`, `-` and `|`."""
     rows = [("path", "type", "limits", "required", "notes")]
-    for path, field in all_fields(spec.fields):
+    for path, field in all_fields(fields):
         kind = _COLUMN_TYPES.get(field.type, field.type)
         limits = _signs(field) or _values(field, "/")
         if field.max_items is not None:
@@ -274,26 +273,27 @@ _EXAMPLES: Final = {
 }
 
 
-def _annotated(spec: RowSpec) -> str:
+def _annotated(row: IfstructRecord, fields: _Fields) -> str:
     """Return the example: JSON with `//` remarks, or YAML with `#` remarks."""
+    wanted = row.requirements
     listing = Field(
-        name=spec.wrapper or "",
+        name=wanted.wrapper or "",
         type="objects",
-        min_items=spec.least,
-        max_items=spec.most,
-        fields=spec.fields,
+        min_items=wanted.least,
+        max_items=wanted.most,
+        fields=fields,
     )
-    example = _example((listing,), spec.format)
-    if spec.format == "yaml":
+    example = _example((listing,), wanted.format)
+    if wanted.format == "yaml":
         bare = example.removeprefix(":  ").replace("\n  ", "\n")
-        return bare if spec.wrapper is None else example
+        return bare if wanted.wrapper is None else example
     example = example.removesuffix(",")
-    if spec.wrapper is None:
+    if wanted.wrapper is None:
         return example.removeprefix('"": ')
     return f"{{\n{indent(example, '  ')}\n}}"
 
 
-def _example(fields: Sequence[Field], language: str) -> str:
+def _example(fields: _Fields, language: str) -> str:
     forms = _EXAMPLES[language]
     lines = []
     for field in fields:
@@ -312,7 +312,7 @@ def _example(fields: Sequence[Field], language: str) -> str:
     return "\n".join(lines)
 
 
-STYLES: Final[Mapping[str, Callable[[RowSpec], str]]] = {
+STYLES: Final[Mapping[str, Callable[[IfstructRecord, _Fields], str]]] = {
     "schema": _schema,
     "annotated": _annotated,
     "glossary": _glossary,
