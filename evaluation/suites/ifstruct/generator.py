@@ -20,7 +20,6 @@ from evaluation.suites.ifstruct.rows import (
     Field,
     IfstructRecord,
     IfstructSettings,
-    Requirements,
     Retraction,
     RowSpec,
     all_fields,
@@ -57,17 +56,11 @@ class EntityKind(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     manners: tuple[str, ...] = ()
 
 
-class EntityFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Kinds of one subject."""
-
-    manners: tuple[str, ...]
-    entity: tuple[EntityKind, ...]
-
-
 def read_kinds(content: bytes) -> list[EntityKind]:
     """Return the kinds of a file, each with the file's manners."""
-    file = msgspec.toml.decode(content, type=EntityFile)
-    return [replace(kind, manners=file.manners) for kind in file.entity]
+    file = msgspec.toml.decode(content)
+    kinds = msgspec.convert(file["entity"], list[EntityKind])
+    return [replace(kind, manners=tuple(file["manners"])) for kind in kinds]
 
 
 @cache
@@ -246,35 +239,33 @@ def draw_retractions(
     row: IfstructRecord, spec: RowSpec, draw: Random
 ) -> tuple[Retraction, ...]:
     """Return one to three retractions for the text of a row."""
-    choices = _choice_retractions(row.requirements, spec.plural, draw)
+    choices = _choice_retractions(row, spec.plural, draw)
     possible = [*choices, *_field_retractions(spec, draw)]
     count = draw.randint(1, 3)
     return tuple(draw.sample(possible, min(count, len(possible))))
 
 
 def _choice_retractions(
-    wanted: Requirements, plural: str, draw: Random
+    row: IfstructRecord, plural: str, draw: Random
 ) -> Iterator[Retraction]:
-    least, most = wanted.least, wanted.most
-    wrong = "YAML" if wanted.format == "json" else "JSON"
-    yield Retraction(choice="format", wrong=wrong, final=wanted.format.upper())
+    least, most = row.counts
+    wrong = "YAML" if row.output_format == "json" else "JSON"
+    yield Retraction(choice="format", wrong=wrong, final=row.output_format.upper())
     count = draw.choice([n for n in range(2, 9) if not least <= n <= most])
     final = str(least) if least == most else ""
     yield Retraction(choice="count", wrong=f"{count} {plural}", final=final)
     wrong = f"the key `{draw.choice(_WRONG_KEYS)}` around it"
-    if wanted.wrapper is not None and not _is_drawn(draw, 0.5):
+    if row.wrapper is not None and not _is_drawn(draw, 0.5):
         wrong = "a bare list"
-    yield Retraction(choice="wrapper", wrong=wrong, final=wanted.wrapper or "")
-    if wanted.fence != "free":
-        is_required = wanted.fence.startswith("required")
-        wrong = "without a code block" if is_required else "in a code block"
-        yield Retraction(choice="fence", wrong=wrong, final=wanted.fence)
+    yield Retraction(choice="wrapper", wrong=wrong, final=row.wrapper or "")
+    if row.fence != "free":
+        wrong = "without a code block" if row.require_code_block else "in a code block"
+        yield Retraction(choice="fence", wrong=wrong, final=row.fence)
 
 
 def _field_retractions(spec: RowSpec, draw: Random) -> Iterator[Retraction]:
     """Yield a smaller maximum of a whole number, if there is one, and another field."""
-    fields = dict(all_fields(spec.fields)).values()
-    numbers = [field for field in fields if field.type == "integer"]
+    numbers = [it for _, it in all_fields(spec.fields) if it.type == "integer"]
     if large := [field for field in numbers if (field.maximum or 0) > _SMALL]:
         field = draw.choice(large)
         minimum, maximum = int(field.minimum or 0), int(field.maximum or 0)

@@ -46,7 +46,7 @@ def suite_record(row: IfstructRecord) -> Record:
     """
     schema = None
     if row.output_format == "json":
-        schema = json.dumps(row.requirements.answer_schema(), ensure_ascii=False)
+        schema = json.dumps(row.answer_schema(), ensure_ascii=False)
     return Record(
         id=str(row.seed),
         group=row.output_format,
@@ -114,7 +114,7 @@ SUITE: Final = Suite(
     published="LiquidAI/ifstruct-v1.0",
     paper={"reading": "published"},
     rewording=Rewording(
-        prompt=imported_late("evaluation.suites.ifstruct.rewriting", "prompt"),
-        accept=imported_late("evaluation.suites.ifstruct.rewriting", "accept"),
+        prompt=imported_late("evaluation.suites.ifstruct.wording", "rewording"),
+        accept=imported_late("evaluation.suites.ifstruct.wording", "accept"),
     ),
 )

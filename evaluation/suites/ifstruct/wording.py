@@ -1,4 +1,11 @@
-"""Put a row into words: six styles of showing fields, in the words of a voice."""
+"""Put a row into words: six styles of showing fields, in the words of a voice.
+
+A model can reword a request. Its text is taken if that states every requirement: the
+last word counts, as a request may think aloud, and what it says of fields stays as it
+is, in prose the name of each with its type and limits. The patterns match ordinary
+English requests; a statement that they cannot read counts as lost, so that a row rather
+keeps its own text.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +17,18 @@ from random import Random
 from textwrap import indent
 from typing import Any, Final, TypeAlias
 
+import msgspec
+from msgspec.structs import asdict, replace
+
+from evaluation.core.records import Message, Prompt, Record
 from evaluation.suites.ifstruct.rows import (
     Field,
     IfstructRecord,
+    IfstructSettings,
     RowSpec,
     all_fields,
     number_text,
+    read_record,
     read_toml,
 )
 
@@ -48,7 +61,7 @@ class Wording:
 
     def __init__(self, row: IfstructRecord, spec: RowSpec, draw: Random) -> None:
         """Take a row, its other choices, and the source of randomness."""
-        self._row, self._wanted, self._spec = row, row.requirements, spec
+        self._row, self._spec = row, spec
         self._voice = VOICES[row.voice]
         self._draw = draw
         self._retracted = {retraction.choice for retraction in spec.retractions}
@@ -79,9 +92,8 @@ class Wording:
         if "musings" in voice:
             yield self._say(voice["opening"])
         for retraction in spec.retractions:
-            musings = voice["musings"][retraction.choice]
-            yield self._say(musings, wrong=retraction.wrong, field=retraction.field)
-        least, most = self._wanted.least, self._wanted.most
+            yield self._say(voice["musings"][retraction.choice], **asdict(retraction))
+        least, most = self._row.counts
         noun = spec.label if most == 1 else spec.plural
         counts = voice["exact" if least == most else "range"]
         count = self._say(counts, least=least, most=most, noun=noun)
@@ -99,30 +111,27 @@ class Wording:
         yield voice[introduction].format(label=spec.label)
         if style == "prose":
             yield " ".join(
-                self._say(voice["prose"], name=field.name, facts=facts_of(field))
+                self._say(voice["prose"], name=field.name, facts=_facts(field))
                 for field in spec.fields
             )
         else:
-            yield STYLES[style](self._row, spec.fields)
+            yield _STYLES[style](self._row, spec.fields)
         for retraction in spec.retractions:
-            if retraction.choice == "limit":
-                final = retraction.final
-                yield self._say(voice["limit"], field=retraction.field, final=final)
-            elif retraction.choice == "field":
-                yield self._say(voice["dropped"], wrong=retraction.wrong)
+            if retraction.choice in ("limit", "field"):
+                yield self._say(voice[retraction.choice], **asdict(retraction))
 
     def _shape(self) -> Iterator[str]:
-        wanted = self._wanted
-        spelled = wanted.format.upper()
+        row = self._row
+        spelled = row.output_format.upper()
         yield self._final("format", "format", format=spelled)
-        shape = "bare" if wanted.wrapper is None else "wrapped"
-        yield self._final("wrapper", shape, key=wanted.wrapper)
+        shape = "bare" if row.wrapper is None else "wrapped"
+        yield self._final("wrapper", shape, key=row.wrapper)
         yield self._say(self._voice["no_extra"])
-        wish, _, language = wanted.fence.partition(":")
+        wish, _, language = row.fence.partition(":")
         if wish != "free":
             name = "required_language" if language else wish
             yield self._final("fence", name, language=language)
-        kind = "allowed" if wanted.commentary else "banned"
+        kind = "banned" if row.require_no_commentary else "allowed"
         yield self._say(self._voice[kind], format=spelled)
 
 
@@ -135,7 +144,7 @@ _IN_PROSE: Final = {
 }
 
 
-def facts_of(field: Field) -> str:
+def _facts(field: Field) -> str:
     """Return a field's type, limits and inner fields in words."""
     match field.type:
         case "enum":
@@ -146,7 +155,7 @@ def facts_of(field: Field) -> str:
             kind = _joined(" ", _IN_PROSE[field.type], _limits(field))
     about = field.about[:1].lower() + field.about[1:]
     optional = "this one may be left out" if field.optional else ""
-    inner = ", ".join(f"`{it.name}` ({facts_of(it)})" for it in field.fields)
+    inner = ", ".join(f"`{it.name}` ({_facts(it)})" for it in field.fields)
     opening = "each one having " if field.type == "objects" else "having "
     return _joined(", ", kind, about, optional, inner and opening + inner)
 
@@ -161,14 +170,10 @@ def _optional(field: Field) -> str:
 
 def _type(field: Field, text: str = "string") -> str:
     """Return a type with values and lengths; `text` is the word for a string."""
-    match field.type:
-        case "enum":
-            return f"string, one of {_values(field, ', ')}"
-        case "objects":
-            return f"list of {_length(field, 'object')}"
-        case "strings":
-            return f"list of {_length(field, text)}"
-    return field.type
+    nouns = {"objects": "object", "strings": text}
+    if field.type in nouns:
+        return f"list of {_length(field, nouns[field.type])}"
+    return f"string, one of {_values(field, ', ')}" if field.values else field.type
 
 
 def _values(field: Field, between: str) -> str:
@@ -275,20 +280,20 @@ _EXAMPLES: Final = {
 
 def _annotated(row: IfstructRecord, fields: _Fields) -> str:
     """Return the example: JSON with `//` remarks, or YAML with `#` remarks."""
-    wanted = row.requirements
+    least, most = row.counts
     listing = Field(
-        name=wanted.wrapper or "",
+        name=row.wrapper or "",
         type="objects",
-        min_items=wanted.least,
-        max_items=wanted.most,
+        min_items=least,
+        max_items=most,
         fields=fields,
     )
-    example = _example((listing,), wanted.format)
-    if wanted.format == "yaml":
+    example = _example((listing,), row.output_format)
+    if row.output_format == "yaml":
         bare = example.removeprefix(":  ").replace("\n  ", "\n")
-        return bare if wanted.wrapper is None else example
+        return bare if row.wrapper is None else example
     example = example.removesuffix(",")
-    if wanted.wrapper is None:
+    if row.wrapper is None:
         return example.removeprefix('"": ')
     return f"{{\n{indent(example, '  ')}\n}}"
 
@@ -312,10 +317,86 @@ def _example(fields: _Fields, language: str) -> str:
     return "\n".join(lines)
 
 
-STYLES: Final[Mapping[str, Callable[[IfstructRecord, _Fields], str]]] = {
+_STYLES: Final[Mapping[str, Callable[[IfstructRecord, _Fields], str]]] = {
     "schema": _schema,
     "annotated": _annotated,
     "glossary": _glossary,
     "table": _table,
     "bullets": _bullets,
 }
+
+
+#: Tokens of a reworded request.
+_BUDGET: Final = 4096
+#: The request to reword, and manners of writing, one for each row in turn.
+_REWORDING: Final = read_toml("rewording.toml")
+
+
+def rewording(record: Record, _settings: IfstructSettings) -> Prompt:
+    """Return the request that a model reword a row's text."""
+    row = read_record(record.fields)
+    manners = _REWORDING["manners"]
+    manner = manners[sum(str(row.seed).encode()) % len(manners)]
+    request = _REWORDING["task"].format(manner=manner, text=row.prompt)
+    return Prompt(messages=(Message(role="user", content=request),), budget=_BUDGET)
+
+
+def accept(record: Record, text: str) -> Record:
+    """Return a row with a model's text, as voice `model`.
+
+    It is the row itself if the text lost anything, or if nothing can be checked.
+    """
+    row = read_record(record.fields)
+    if row.spec is None or not _states_all(row, row.spec, text):
+        return record
+    spec = replace(row.spec, retractions=())
+    reworded = replace(row, prompt=text, voice="model", spec=spec)
+    return replace(record, fields=msgspec.to_builtins(reworded))
+
+
+def _states_all(row: IfstructRecord, spec: RowSpec, text: str) -> bool:
+    nouns = (spec.plural, spec.label)
+    if last_words(text, *nouns) != last_words(row.prompt, *nouns):
+        return False
+    if row.presentation != "prose":
+        return _STYLES[row.presentation](row, spec.fields) in text
+    # Between a field and its facts there is no other field.
+    facts = (f"`{it.name}`[^`]*{re.escape(_facts(it))}" for it in spec.fields)
+    return all(re.search(fact, text) for fact in facts)
+
+
+_FORMAT: Final = r"\b(json|yaml)\b(?![ -]?schema)"
+_COUNT: Final = r"\b(\d+)(?: ?(?:-|–|to|and|or) ?(\d+))? (?:{}|{})\b"  # noqa: RUF001 (a dash that people type)
+_KEY: Final = (
+    r"\bkey\b[^.\n`\"]{0,40}[`\"]([^`\"\n]+)[`\"]"
+    r"|\b(?:bare|plain|naked|top-level) (?:list|array)\b|\b(?:no|without a) wrapper\b"
+)
+_LANGUAGE: Final = r"```(json|yaml)\b|\b(json|yaml) code"
+_BLOCK: Final = r"code[ -]?(?:block|fence)|\bfenced?\b"
+_COMMENT: Final = r"\b(?:commentary|explanation|(?:additional|extra) text)"
+#: A refusal of the words after it in the same part of a sentence.
+_REFUSAL: Final = (
+    r"(\b(?:no|not|without|never|skip|drop|avoid|omit|don't|nor)\b[^,.;:\n]*)?"
+)
+
+
+def last_words(text: str, plural: str, label: str) -> list[object]:
+    """Return the last statements of a text on each choice, each in a list.
+
+    They are the format, the number of items, the key of the wrapper (empty for a bare
+    list), the language of the code block, whether there is to be a block, and whether
+    there may be commentary.
+
+    Args:
+        text: The request.
+        plural: The noun of several items.
+        label: The noun of one.
+    """
+    lower = text.lower()
+    count = _COUNT.format(re.escape(plural.lower()), re.escape(label.lower()))
+    stated = (re.findall(form, lower) for form in (_FORMAT, count, _KEY, _LANGUAGE))
+    blocks, comments = (
+        [not refusal for refusal in re.findall(f"{_REFUSAL}(?:{form})", lower)]
+        for form in (_BLOCK, _COMMENT)
+    )
+    return [*(words[-1:] for words in stated), blocks[-1:], comments[-1:] != [False]]

@@ -71,5 +71,5 @@ JSON = read_record(COLUMNS)
 def failures_of(text: str, row: IfstructRecord, reading: str) -> list[str]:
     """Return the failures of an answer that count by a reading."""
     response = Response(record="a", text=text)
-    flaws = verify(response, row.requirements, reading).flaws
+    flaws = verify(response, row, reading).flaws
     return [flaw.failure for flaw in flaws]
