@@ -11,12 +11,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from random import Random
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 from msgspec.structs import replace
 
-from curation.system.errors import BadUsage
 from evaluation.suites.ifstruct.rows import (
     Field,
     IfstructRecord,
@@ -24,18 +23,15 @@ from evaluation.suites.ifstruct.rows import (
     Retraction,
     RowSpec,
     all_fields,
+    list_schema,
     number_text,
     read_toml,
 )
 from evaluation.suites.ifstruct.wording import VOICES, Wording
 
 _FOLDER: Final = Path(__file__).parent
-#: What the `entity_type` of a row of the test taxonomy begins with.
-TEST_PREFIX: Final = "test__"
 #: Rows of one file; the seeds of two files with different seeds never meet.
 MAX_ROWS: Final = 1_000_000
-#: Draws of a row until it is like no other.
-_ATTEMPTS: Final = 100
 #: General keys of a wrapper, keys that are taken back, and fields; no kind has these.
 _KEYS: Final = ("items_list", "result_set", "output_data")
 _WRONG_KEYS: Final = ("payload_items", "export_rows", "record_set")
@@ -60,17 +56,11 @@ class EntityKind(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     manners: tuple[str, ...] = ()
 
 
-class EntityFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Kinds of one subject."""
-
-    manners: tuple[str, ...]
-    entity: tuple[EntityKind, ...]
-
-
 def read_kinds(content: bytes) -> list[EntityKind]:
     """Return the kinds of a file, each with the file's manners."""
-    file = msgspec.toml.decode(content, type=EntityFile)
-    return [replace(kind, manners=file.manners) for kind in file.entity]
+    file = msgspec.toml.decode(content)
+    kinds = msgspec.convert(file["entity"], list[EntityKind])
+    return [replace(kind, manners=tuple(file["manners"])) for kind in kinds]
 
 
 @cache
@@ -91,106 +81,66 @@ MIXES: Final[Mapping[str, Mapping[str, Mapping[str, float]]]] = read_toml("mixes
 def generate_rows(
     source: IfstructSettings, seed: int, rows: int
 ) -> Iterator[IfstructRecord]:
-    """Yield rows of which no two are equal in kind, schema, style and wishes.
+    """Yield rows, each of which depends on its own seed alone.
 
-    Row number `n` has the seed `seed * 1,000,000 + n`, and depends on the rows before
-    it only if it would equal one of them.
-
-    Raises:
-        BadUsage: not enough different rows.
+    Row number `n` has the seed `seed * 1,000,000 + n`.
     """
-    if not 0 < rows <= MAX_ROWS or seed < 0:
-        raise BadUsage(
-            f"{rows} rows of seed {seed}", hint=f"ask for 1 to {MAX_ROWS:,} rows"
-        )
-    keys: set[bytes] = set()
     for row_seed in range(seed * MAX_ROWS, seed * MAX_ROWS + rows):
-        for attempt in range(_ATTEMPTS):
-            row = _row(row_seed, draw_row(source, row_seed, attempt))
-            key = identity(row)
-            if key not in keys:
-                break
-        else:
-            raise BadUsage(
-                f"after {len(keys):,} rows there is no new one",
-                hint="ask for fewer rows, or add kinds of things",
-            )
-        keys.add(key)
-        yield row
+        yield draw_row(source, row_seed)
 
 
-def identity(row: IfstructRecord) -> bytes:
-    """Return the key of a row, unique in its file: kind, schema, style and wishes."""
-    return msgspec.json.encode(replace(row, seed=0, prompt="", voice="", spec=None))
-
-
-def _row(seed: int, spec: RowSpec) -> IfstructRecord:
-    """Return the row of a drawn specification, with its text."""
-    draw = Random(f"ifstruct words {seed}")  # noqa: S311 (repeatable, no secret)
-    is_exact = spec.least == spec.most
-    return IfstructRecord(
-        seed=seed,
-        entity_type=spec.entity,
-        prompt=Wording(spec, draw).prompt(),
-        json_schema=spec.schema,
-        top_level_count=spec.least if is_exact else (spec.least, spec.most),
-        top_level_key=spec.wrapper,
-        require_wrapper_key=spec.wrapper is not None,
-        require_code_block=spec.fence.startswith("required"),
-        require_no_commentary=not spec.commentary,
-        output_format=spec.format,
-        fence=spec.fence,
-        presentation=spec.presentation,
-        voice=spec.voice,
-        spec=spec,
-    )
-
-
-def draw_row(source: IfstructSettings, seed: int, attempt: int) -> RowSpec:
-    """Return the choices of one row, which depend on nothing but the arguments.
+def draw_row(source: IfstructSettings, seed: int) -> IfstructRecord:
+    """Return one row, which depends on nothing but the arguments.
 
     Args:
         source: Taxonomy and mix.
         seed: The row's own seed.
-        attempt: The number of earlier draws for this seed, all of them repetitions.
     """
-    draw = Random(f"ifstruct {source.split} {seed} {attempt}")  # noqa: S311 (repeatable, no secret)
+    draw = Random(f"ifstruct {source.split} {seed} 0")  # noqa: S311 (repeatable, no secret)
 
-    def drawn(choice: str) -> str:
+    def drawn(choice: str) -> Any:  # noqa: ANN401 (one of the choice's alternatives)
         weights = MIXES[source.mix][choice]
         return draw.choices([*weights], [*weights.values()])[0]
 
     kind = draw.choice(entity_kinds(source.split))
-    is_json = drawn("format") == "json"
+    language = drawn("format")
     escaping = drawn("escaping") == "stressed"
     is_exact = drawn("count") == "exact"
     minimum = draw.randint(1, 5 if is_exact else 4)
     maximum = minimum if is_exact else minimum + draw.randint(1, 3)
-    fence = drawn("fence")
+    fence = drawn("fence").replace("_language", f":{language}")
+    is_required = fence.startswith("required")
     fields = draw_fields(kind, escaping=escaping, draw=draw)
-    prefix = TEST_PREFIX if source.split == "test" else ""
     spec = RowSpec(
-        entity=prefix + kind.name,
         label=kind.label,
         plural=kind.plural,
         context=_maybe(draw, 0.7, kind.contexts),
         manner=_maybe(draw, 0.6, kind.manners),
         fields=fields,
-        least=minimum,
-        most=maximum,
-        format="json" if is_json else "yaml",
-        wrapper=_key(kind, draw) if drawn("wrapper") == "wrapped" else None,
-        fence=fence.replace("_language", ":json" if is_json else ":yaml"),
-        # Without a block, words cannot be separated from an answer.
-        commentary=drawn("commentary") == "allowed" and "required" in fence,
         escaping=escaping,
-        presentation=drawn("presentation"),
-        voice=drawn("voice"),
         mix=source.mix,
     )
-    if "musings" not in VOICES[spec.voice]:
-        return spec
-    return replace(spec, retractions=draw_retractions(spec, draw))
+    key = _key(kind, draw) if drawn("wrapper") == "wrapped" else None
+    row = IfstructRecord(
+        seed=seed,
+        entity_type=f"test__{kind.name}" if source.split == "test" else kind.name,
+        prompt="",
+        json_schema=list_schema(fields, minimum, maximum),
+        top_level_count=minimum if is_exact else (minimum, maximum),
+        top_level_key=key,
+        require_wrapper_key=key is not None,
+        require_code_block=is_required,
+        # Without a block, words cannot be separated from an answer.
+        require_no_commentary=drawn("commentary") != "allowed" or not is_required,
+        output_format=language,
+        fence=fence,
+        presentation=drawn("presentation"),
+        voice=drawn("voice"),
+    )
+    if "musings" in VOICES[row.voice]:
+        spec = replace(spec, retractions=draw_retractions(row, spec, draw))
+    words = Random(f"ifstruct words {seed}")  # noqa: S311 (repeatable, no secret)
+    return replace(row, prompt=Wording(row, spec, words).prompt(), spec=spec)
 
 
 def _is_drawn(draw: Random, odds: float) -> bool:
@@ -285,33 +235,37 @@ def _vary_bounds(field: Field, draw: Random) -> Field:
     return replace(field, maximum=upper) if part < 1 and low < upper else field
 
 
-def draw_retractions(spec: RowSpec, draw: Random) -> tuple[Retraction, ...]:
+def draw_retractions(
+    row: IfstructRecord, spec: RowSpec, draw: Random
+) -> tuple[Retraction, ...]:
     """Return one to three retractions for the text of a row."""
-    possible = [*_choice_retractions(spec, draw), *_field_retractions(spec, draw)]
+    choices = _choice_retractions(row, spec.plural, draw)
+    possible = [*choices, *_field_retractions(spec, draw)]
     count = draw.randint(1, 3)
     return tuple(draw.sample(possible, min(count, len(possible))))
 
 
-def _choice_retractions(spec: RowSpec, draw: Random) -> Iterator[Retraction]:
-    wrong = "YAML" if spec.format == "json" else "JSON"
-    yield Retraction(choice="format", wrong=wrong, final=spec.format.upper())
-    count = draw.choice([n for n in range(2, 9) if not spec.least <= n <= spec.most])
-    final = str(spec.least) if spec.least == spec.most else ""
-    yield Retraction(choice="count", wrong=f"{count} {spec.plural}", final=final)
+def _choice_retractions(
+    row: IfstructRecord, plural: str, draw: Random
+) -> Iterator[Retraction]:
+    least, most = row.counts
+    wrong = "YAML" if row.output_format == "json" else "JSON"
+    yield Retraction(choice="format", wrong=wrong, final=row.output_format.upper())
+    count = draw.choice([n for n in range(2, 9) if not least <= n <= most])
+    final = str(least) if least == most else ""
+    yield Retraction(choice="count", wrong=f"{count} {plural}", final=final)
     wrong = f"the key `{draw.choice(_WRONG_KEYS)}` around it"
-    if spec.wrapper is not None and not _is_drawn(draw, 0.5):
+    if row.wrapper is not None and not _is_drawn(draw, 0.5):
         wrong = "a bare list"
-    yield Retraction(choice="wrapper", wrong=wrong, final=spec.wrapper or "")
-    if spec.fence != "free":
-        is_required = spec.fence.startswith("required")
-        wrong = "without a code block" if is_required else "in a code block"
-        yield Retraction(choice="fence", wrong=wrong, final=spec.fence)
+    yield Retraction(choice="wrapper", wrong=wrong, final=row.wrapper or "")
+    if row.fence != "free":
+        wrong = "without a code block" if row.require_code_block else "in a code block"
+        yield Retraction(choice="fence", wrong=wrong, final=row.fence)
 
 
 def _field_retractions(spec: RowSpec, draw: Random) -> Iterator[Retraction]:
     """Yield a smaller maximum of a whole number, if there is one, and another field."""
-    fields = dict(all_fields(spec.fields)).values()
-    numbers = [field for field in fields if field.type == "integer"]
+    numbers = [it for _, it in all_fields(spec.fields) if it.type == "integer"]
     if large := [field for field in numbers if (field.maximum or 0) > _SMALL]:
         field = draw.choice(large)
         minimum, maximum = int(field.minimum or 0), int(field.maximum or 0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any
 
 from evaluation.reporting.tables import BRACKETS, Table
@@ -42,13 +42,13 @@ def _detail(response: ScoredResponse, name: str) -> Any:  # noqa: ANN401 (any JS
 
 def _by_choice(run: ScoredRun) -> Table:
     """Return the rates of each alternative of each choice, in the order of a run."""
-    parts: dict[tuple[int, str], dict[str, list[ScoredResponse]]] = {}
+    parts: dict[tuple[int, str], dict[str, list[ScoredResponse]]]
+    parts = defaultdict(lambda: defaultdict(list))
     for label, side in run.counted.items():
         for response in side:
             slices = _detail(response, "slices") or {}
             for index, choice in enumerate(SLICES):
-                part = parts.setdefault((index, slices.get(choice, UNKNOWN)), {})
-                part.setdefault(label, []).append(response)
+                parts[index, slices.get(choice, UNKNOWN)][label].append(response)
     rows = (
         (SLICES[index], drawn, label, passed(side), share_of(side, "structure"))
         for (index, drawn), part in sorted(parts.items())

@@ -6,7 +6,7 @@ import json
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Final, Literal, NamedTuple, TypeAlias
+from typing import Annotated, Final, Literal, TypeAlias
 
 import msgspec
 
@@ -101,6 +101,16 @@ def all_fields(
         yield from all_fields(field.fields, field_path + ending)
 
 
+def list_schema(fields: tuple[Field, ...], least: int, most: int) -> dict[str, Json]:
+    """Return the JSON Schema of the list, as a row's `json_schema` has it."""
+    return {
+        "type": "array",
+        "minItems": least,
+        "maxItems": most,
+        "items": _object_schema(fields),
+    }
+
+
 def _object_schema(fields: tuple[Field, ...]) -> dict[str, Json]:
     members = {field.name: _field_schema(field) for field in fields}
     required = [field.name for field in fields if not field.optional]
@@ -157,10 +167,9 @@ class Retraction(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RowSpec(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """All choices of one row, so that results can be sliced by each."""
+    """The choices of one row that are no columns of its file."""
 
-    #: The kind of thing asked for, and its words: one, and several.
-    entity: str
+    #: The words for the kind of thing: one, and several.
     label: str
     plural: str
     #: The purpose of the items, as an ending of a sentence: `for a spring catalogue`.
@@ -168,35 +177,12 @@ class RowSpec(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     #: A sentence on the manner of the values.
     manner: str = ""
     fields: tuple[Field, ...]
-    least: int
-    most: int
-    format: AnswerFormat
-    wrapper: str | None = None
-    #: As in `IfstructRecord`.
-    fence: str = "free"
-    commentary: bool = True
     #: Whether some text has to be escaped; then a field has a `stress`.
     escaping: bool = False
-    #: The style in which fields are shown: `prose`, sentences; `bullets` with explicit
-    #: paths (`poems[].poem_title`); `schema`, the raw JSON Schema; `annotated`, an
-    #: example of the structure with types and limits in place of values; `glossary`, a
-    #: list of paths with definitions; `table`.
-    presentation: str
-    voice: str
     #: Choices that a voice thinking aloud states first and takes back.
     retractions: tuple[Retraction, ...] = ()
     #: The mix that the choices were drawn from.
     mix: str = ""
-
-    @property
-    def schema(self) -> dict[str, Json]:
-        """The JSON Schema of the list, as a record's `json_schema` has it."""
-        return {
-            "type": "array",
-            "minItems": self.least,
-            "maxItems": self.most,
-            "items": _object_schema(self.fields),
-        }
 
 
 class IfstructRecord(msgspec.Struct, frozen=True, kw_only=True):
@@ -225,43 +211,30 @@ class IfstructRecord(msgspec.Struct, frozen=True, kw_only=True):
     fence: Annotated[
         str, msgspec.Meta(pattern="^(required(:.*)?|forbidden|free)?$")
     ] = ""
-    #: Two choices of `spec`, as columns.
+    #: The style in which fields are shown: `prose`, sentences; `bullets` with explicit
+    #: paths (`poems[].poem_title`); `schema`, the raw JSON Schema; `annotated`, an
+    #: example of the structure with types and limits in place of values; `glossary`, a
+    #: list of paths with definitions; `table`.
     presentation: str = ""
     voice: str = ""
-    #: Every choice drawn; None in a published file.
+    #: All other choices drawn; None in a published file.
     spec: RowSpec | None = None
 
     @property
-    def requirements(self) -> Requirements:
-        """The requirements of the answer."""
+    def wrapper(self) -> str | None:
+        """The one key of the object around the list; None for a bare list."""
+        return self.top_level_key if self.require_wrapper_key else None
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """The least and the largest number of items."""
         count = self.top_level_count
-        minimum, maximum = (count, count) if isinstance(count, int) else count
-        return Requirements(
-            format=self.output_format,
-            wrapper=self.top_level_key if self.require_wrapper_key else None,
-            least=minimum,
-            most=maximum,
-            fence=self.fence or ("required" if self.require_code_block else "free"),
-            commentary=not self.require_no_commentary,
-            schema=self.json_schema,
-        )
+        return (count, count) if isinstance(count, int) else count
 
-
-class Requirements(NamedTuple):
-    """The requirements of one row."""
-
-    format: AnswerFormat
-    #: The one key of the object around the list; None for a bare list.
-    wrapper: str | None
-    #: The number of items, both ends included.
-    least: int
-    most: int
-    #: The request for a code block, as in `IfstructRecord`; never empty.
-    fence: str
-    #: Whether there may be text before and after the answer.
-    commentary: bool
-    #: The JSON Schema of the list.
-    schema: dict[str, UntypedJson]
+    @property
+    def wish(self) -> str:
+        """The request for a code block, as `fence` has it; never empty."""
+        return self.fence or ("required" if self.require_code_block else "free")
 
     def answer_schema(self) -> dict[str, UntypedJson]:
         """Return the JSON Schema of the whole answer, the wrapper included.
@@ -269,12 +242,9 @@ class Requirements(NamedTuple):
         Constrained answers follow this schema. It includes the number of items, which
         is added if the schema of the list lacks it.
         """
-        listing: dict[str, UntypedJson] = {
-            "type": "array",
-            **self.schema,
-            "minItems": self.least,
-            "maxItems": self.most,
-        }
+        least, most = self.counts
+        counts = {"minItems": least, "maxItems": most}
+        listing = {"type": "array", **self.json_schema, **counts}
         if self.wrapper is None:
             return listing
         return _closed_object({self.wrapper: listing}, [self.wrapper])
@@ -302,10 +272,10 @@ def read_record(row: Mapping[str, UntypedJson]) -> IfstructRecord:
             except (ValueError, RecursionError) as error:
                 raise ValueError(f"`{name}` is no JSON text: {error}") from error
     record = msgspec.convert(values, IfstructRecord)
-    requirements = record.requirements
-    if record.require_wrapper_key and requirements.wrapper is None:
+    least, most = record.counts
+    if record.require_wrapper_key and record.wrapper is None:
         raise ValueError("a wrapper is required, and `top_level_key` names none")
-    if not 0 <= requirements.least <= requirements.most:
+    if not 0 <= least <= most:
         raise ValueError(f"`top_level_count` is no range: {record.top_level_count}")
     return record
 
@@ -321,7 +291,7 @@ SLICES: Final = (
 
 def slices_of(record: IfstructRecord) -> dict[str, Json]:
     """Return the alternative drawn for each choice of a row."""
-    requirements = record.requirements
+    least, most = record.counts
     # A published row names its kind `test__escaping__...`.
     is_stressed = "escaping" in record.entity_type.split("__")
     if record.spec is not None:
@@ -329,10 +299,10 @@ def slices_of(record: IfstructRecord) -> dict[str, Json]:
     return {
         "style": record.presentation or UNKNOWN,
         "voice": record.voice or UNKNOWN,
-        "format": requirements.format,
-        "wrapper": "bare" if requirements.wrapper is None else "wrapped",
-        "count": "exact" if requirements.least == requirements.most else "range",
-        "fence": requirements.fence,
-        "commentary": "allowed" if requirements.commentary else "banned",
+        "format": record.output_format,
+        "wrapper": "bare" if record.wrapper is None else "wrapped",
+        "count": "exact" if least == most else "range",
+        "fence": record.wish,
+        "commentary": "banned" if record.require_no_commentary else "allowed",
         "escaping": "stressed" if is_stressed else "plain",
     }

@@ -19,9 +19,9 @@ import yaml
 
 from curation.core.json_types import Json, UntypedJson
 from curation.json.text import depth
+from curation.json.values import type_of
 from curation.json.yaml_reader import (
     YamlError,
-    YamlFault,
     YamlOptions,
     read_yaml,
     yaml_1_1_scalar,
@@ -35,8 +35,8 @@ from evaluation.suites.ifstruct.rows import (
     NOT_COUNTED,
     PUBLISHED_ERRORS,
     STRUCTURE,
+    IfstructRecord,
     IfstructSettings,
-    Requirements,
     read_record,
     slices_of,
 )
@@ -56,11 +56,10 @@ def ifstruct_scorer(settings: IfstructSettings) -> Scorer:
 
     def prepare(record: Record) -> Judge:
         row = read_record(record.fields)
-        requirements = row.requirements
         facts: dict[str, Json] = {"slices": slices_of(row), "cluster": row.entity_type}
 
         def judge(response: Response) -> Verdict:
-            flaws, is_parsed = verify(response, requirements, settings.reading)
+            flaws, is_parsed = verify(response, row, settings.reading)
             failures = [flaw.failure for flaw in flaws]
             errors = [PUBLISHED_ERRORS.get(failure, failure) for failure in failures]
             is_right = STRUCTURE.keys().isdisjoint(failures)
@@ -101,12 +100,12 @@ class Findings(NamedTuple):
 
 
 def verify(
-    response: Response, requirements: Requirements, reading: str = "recommended"
+    response: Response, row: IfstructRecord, reading: str = "recommended"
 ) -> Findings:
     """Return all faults of a response by one reading."""
     answer = triage(response, _RULES[reading])
     if isinstance(answer, str):
-        findings = _verify_answer(answer.strip(), requirements, reading)
+        findings = _verify_answer(answer.strip(), row, reading)
     elif answer.kind in _UNREAD:
         return Findings([Flaw(_UNREAD[answer.kind], answer.reason)])
     else:
@@ -161,19 +160,18 @@ _UNREAD: Final = {
 }
 
 
-def _verify_answer(answer: str, requirements: Requirements, reading: str) -> Findings:
+def _verify_answer(answer: str, row: IfstructRecord, reading: str) -> Findings:
     is_published = reading == "published"
-    layout = layout_of(answer, requirements.format, is_published=is_published)
-    value = _read_answer(layout, requirements, is_published=is_published)
-    is_parsed = not isinstance(value, Flaw)
-    flaws = [*_form_flaws(layout, requirements, value)]
+    layout = layout_of(answer, row.output_format, is_published=is_published)
+    value = _read_answer(layout, row, is_published=is_published)
+    flaws = [*_form_flaws(layout, row, value)]
     if isinstance(value, Flaw):
         flaws.append(value)
     else:
-        flaws += _value_flaws(value, requirements, is_published=is_published)
+        flaws += _value_flaws(value, row, is_published=is_published)
     counted = [flaw for flaw in flaws if flaw.failure not in NOT_COUNTED[reading]]
     counted.sort(key=lambda flaw: _ORDER[flaw.failure])
-    return Findings(counted, is_parsed)
+    return Findings(counted, isinstance(value, AnswerValue))
 
 
 class Layout(NamedTuple):
@@ -235,10 +233,10 @@ def layout_of(answer: str, language: str, *, is_published: bool = False) -> Layo
 
 
 def _form_flaws(
-    layout: Layout, requirements: Requirements, value: AnswerValue | Flaw
+    layout: Layout, row: IfstructRecord, value: AnswerValue | Flaw
 ) -> Iterator[Flaw]:
     """Yield the faults of the code block, or of its absence, and the text around."""
-    wish, _, language = requirements.fence.partition(":")
+    wish, _, language = row.wish.partition(":")
     if wish == "required" and (not layout.fences or layout.content is None):
         yield Flaw("missing_fence")
     if wish == "forbidden" and layout.fences:
@@ -246,7 +244,7 @@ def _form_flaws(
     if layout.fences and language not in ("", layout.language):
         detail = f"{language} is required, {layout.language or 'none'} is named"
         yield Flaw("wrong_fence_language", detail)
-    if requirements.commentary:
+    if not row.require_no_commentary:
         return
     if layout.before:
         yield Flaw("commentary", shortened(layout.before, _SHOWN))
@@ -271,7 +269,7 @@ _OTHER_LANGUAGES: Final = {"json": ("yaml", "yml"), "yaml": ("json",)}
 
 
 def _read_answer(
-    layout: Layout, requirements: Requirements, *, is_published: bool
+    layout: Layout, row: IfstructRecord, *, is_published: bool
 ) -> AnswerValue | Flaw:
     """Return the value of an answer, from its code block if it has one.
 
@@ -281,28 +279,25 @@ def _read_answer(
     text = layout.content
     if text is None:
         return Flaw("unclosed_fence")
-    if layout.language in _OTHER_LANGUAGES[requirements.format]:
+    if layout.language in _OTHER_LANGUAGES[row.output_format]:
         return Flaw("wrong_format", f"the code block names {layout.language}")
     if not text.strip():
         return Flaw("empty", "the code block is empty")
-    if requirements.format == "yaml":
+    if row.output_format == "yaml":
         return _read_yaml(text, is_published=is_published)
     text = text.strip()
     if layout.fences:
         return _read_json(text)
-    if requirements.commentary and not is_published:
+    if not (row.require_no_commentary or is_published):
         bracket = _BRACKET.search(text)
         starts = [bracket.start() if bracket else 0]
         starts += [start for start, _ in json_spans(text)]
         return _read_json(text, starts[-1])
-    if text.startswith(("[", "{")):
+    if text.startswith(("[", "{")) or _YAML.match(text):
         return _read_json(text)
+    failure = "leading_text" if _BRACKET.search(text) else "invalid_json"
     begins = shortened(text, _SHOWN_BEGINNING)
-    if _YAML.match(text):
-        return Flaw("wrong_format", f"YAML for JSON: {begins}")
-    if _BRACKET.search(text):
-        return Flaw("leading_text", begins)
-    return Flaw("invalid_json", f"begins neither with [ nor {{: {begins}")
+    return Flaw(failure, f"begins neither with [ nor {{: {begins}")
 
 
 #: Maximum levels of nesting; a row asks for five at most.
@@ -328,13 +323,11 @@ def _read_json(text: str, start: int | None = None) -> AnswerValue | Flaw:
             return Flaw("wrong_format", "YAML for JSON")
         detail = f"{error.msg} (line {error.lineno}, column {error.colno})"
         return Flaw("invalid_json", detail)
-    except RecursionError:
-        return Flaw("too_deep", "deeper than Python's reader goes")
-    except ValueError:
-        return Flaw("number_too_long")
+    except (RecursionError, ValueError) as error:
+        return Flaw("invalid_json", shortened(str(error)))
     # A level takes a bracket: with few of them the depth is within the limit.
     if text.count("[") + text.count("{") > DEEPEST and depth(value) > DEEPEST:
-        return Flaw("too_deep", f"over {DEEPEST} levels")
+        return Flaw("invalid_json", f"over {DEEPEST} levels")
     remainder = text[end:].strip()
     if remainder and start is None:
         return Flaw("trailing_text", shortened(remainder, _SHOWN_BEGINNING))
@@ -350,13 +343,6 @@ _YAML_OPTIONS: Final = YamlOptions(
     max_values=100_000,
     max_depth=DEEPEST,
 )
-_YAML_FAILURES: Final = {
-    YamlFault.TAB: "yaml_tab",
-    YamlFault.TAG: "yaml_tag",
-    YamlFault.ALIAS: "yaml_aliases",
-    YamlFault.TOO_DEEP: "too_deep",
-    YamlFault.NUMBER_TOO_LONG: "number_too_long",
-}
 #: What libyaml takes for white space, and PyYAML's own scanner, the published one, may
 #: refuse: tabs between words, which YAML allows, and byte order marks in the middle.
 _SCANNED_OTHERWISE: Final = re.compile("[\t\ufeff]")
@@ -369,22 +355,21 @@ def _read_yaml(text: str, *, is_published: bool) -> AnswerValue | Flaw:
             for _ in yaml.parse(text, Loader=yaml.SafeLoader):
                 pass
     except YamlError as error:
-        failure = _YAML_FAILURES.get(error.fault, "invalid_yaml")
-        return Flaw(failure, shortened(error.detail))
+        return Flaw("invalid_yaml", shortened(error.detail))
     except yaml.YAMLError as error:
         return Flaw("invalid_yaml", shortened(" ".join(str(error).split())))
     return AnswerValue(document.value, document.is_flow)
 
 
 def _value_flaws(
-    answer: AnswerValue, requirements: Requirements, *, is_published: bool
+    answer: AnswerValue, row: IfstructRecord, *, is_published: bool
 ) -> Iterator[Flaw]:
     """Yield the faults of a value: its wrapper, its number of items, its fields.
 
     A wrapper is an object with one member that is a list; with a second member it is
     not a wrapper.
     """
-    items, wrapper = answer.value, requirements.wrapper
+    items, wrapper = answer.value, row.wrapper
     if answer.is_flow:
         yield Flaw("wrong_format", "JSON for YAML")
     members = [*items.items()] if isinstance(items, dict) else []
@@ -398,30 +383,22 @@ def _value_flaws(
     elif isinstance(items, list) and wrapper is not None:
         yield Flaw("not_wrapped", f"the key is {wrapper}")
     if not isinstance(items, list):
-        yield Flaw("not_a_list", f"it is {_KINDS[type(items)]}")
+        yield Flaw("not_a_list", f"it is {_kind(items)}")
         return
-    minimum, maximum = requirements.least, requirements.most
+    minimum, maximum = row.counts
     if not minimum <= len(items) <= maximum:
         span = str(minimum) if minimum == maximum else f"{minimum} to {maximum}"
         yield Flaw("item_count", f"{len(items)} items, {span} are required")
     if is_published:
         # The published verifier counts a wrong number twice.
-        yield from _bound_flaws(requirements.schema, len(items), _COUNTS)
-    is_yaml = requirements.format == "yaml"
-    flaws = schema_flaws(requirements.schema, items, is_yaml=is_yaml)
+        yield from _bound_flaws(row.json_schema, len(items), _COUNTS)
+    is_yaml = row.output_format == "yaml"
+    flaws = schema_flaws(row.json_schema, items, is_yaml=is_yaml)
     yield from islice(flaws, _MAX_FAULTS)
 
 
-#: JSON's words for the types of values.
-_KINDS: Final = {
-    dict: "object",
-    list: "array",
-    str: "string",
-    bool: "boolean",
-    int: "integer",
-    float: "number",
-    type(None): "null",
-}
+def _kind(value: UntypedJson) -> str:
+    return "number" if isinstance(value, float) else type_of(value)
 
 
 def schema_flaws(
@@ -440,7 +417,7 @@ def schema_flaws(
     members = schema.get("properties")
     types = schema.get("type", ())
     types = (types,) if isinstance(types, str) else types
-    kind = _KINDS[type(value)]
+    kind = _kind(value)
     has_type = kind in types or (kind == "integer" and "number" in types)
     if types and not has_type:
         is_scalar = isinstance(value, bool | int | float)

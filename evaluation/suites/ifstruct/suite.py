@@ -46,7 +46,7 @@ def suite_record(row: IfstructRecord) -> Record:
     """
     schema = None
     if row.output_format == "json":
-        schema = json.dumps(row.requirements.answer_schema(), ensure_ascii=False)
+        schema = json.dumps(row.answer_schema(), ensure_ascii=False)
     return Record(
         id=str(row.seed),
         group=row.output_format,
@@ -65,13 +65,11 @@ def _records(request: RecordRequest, settings: IfstructSettings) -> RecordSet:
     """
     if request.data is not None:
         origin, files = published_files(request.data, (".jsonl", ".parquet"), _THEN)
-        rows = [row for file in files for row in read_rows(published_rows(file))]
-        return RecordSet(
-            name=request.data, origin=origin, records=[*map(suite_record, rows)]
-        )
-    records = _generate(request.limit or _ROWS, request.seed, settings)
+        records = [row for file in files for row in read_rows(published_rows(file))]
+        return RecordSet(name=request.data, origin=origin, records=records)
+    records = [*_generate(request.limit or _ROWS, request.seed, settings)]
     name = f"{settings.split} split, mix {settings.mix}, seed {request.seed}"
-    return RecordSet(name=name, origin=GENERATED, records=list(records), generated=True)
+    return RecordSet(name=name, origin=GENERATED, records=records, generated=True)
 
 
 def _generate(count: int, seed: int, settings: IfstructSettings) -> Iterator[Record]:
@@ -81,29 +79,21 @@ def _generate(count: int, seed: int, settings: IfstructSettings) -> Iterator[Rec
     return map(suite_record, generate_rows(settings, seed, count))
 
 
-def read_rows(rows: Iterable[tuple[str, Mapping[str, Json]]]) -> list[IfstructRecord]:
-    """Return the rows of a file, in either published variant.
+def read_rows(rows: Iterable[tuple[str, Mapping[str, Json]]]) -> Iterator[Record]:
+    """Yield the records of a file's rows, in either published variant.
 
     Args:
         rows: JSON objects with their places.
 
     Raises:
-        BadData: one is not a row, two have one seed, or the file is empty.
+        BadData: one is not a row.
     """
-    read: dict[int, tuple[str, IfstructRecord]] = {}
     for where, columns in rows:
         try:
-            row = read_record(columns)
+            yield suite_record(read_record(columns))
         except (ValueError, msgspec.ValidationError) as error:
             hint = "see docs/suites/ifstruct.md for the columns"
             raise BadData(f"no row: {error}", where, hint) from None
-        if row.seed in read:
-            message = f"the seed {row.seed} stands at {read[row.seed][0]} too"
-            raise BadData(message, where, "give each row its own")
-        read[row.seed] = (where, row)
-    if not read:
-        raise BadData("the file has no rows")
-    return [row for _, row in read.values()]
 
 
 def _prompt(record: Record, settings: IfstructSettings) -> Prompt:
@@ -124,7 +114,7 @@ SUITE: Final = Suite(
     published="LiquidAI/ifstruct-v1.0",
     paper={"reading": "published"},
     rewording=Rewording(
-        prompt=imported_late("evaluation.suites.ifstruct.rewriting", "prompt"),
-        accept=imported_late("evaluation.suites.ifstruct.rewriting", "accept"),
+        prompt=imported_late("evaluation.suites.ifstruct.wording", "rewording"),
+        accept=imported_late("evaluation.suites.ifstruct.wording", "accept"),
     ),
 )

@@ -1,24 +1,38 @@
-"""Put a row into words: six styles of showing fields, in the words of a voice."""
+"""Put a row into words: six styles of showing fields, in the words of a voice.
+
+A model can reword a request. Its text is taken if that states every requirement: the
+last word counts, as a request may think aloud, and what it says of fields stays as it
+is, in prose the name of each with its type and limits. The patterns match ordinary
+English requests; a statement that they cannot read counts as lost, so that a row rather
+keeps its own text.
+"""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from random import Random
 from textwrap import indent
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
+import msgspec
+from msgspec.structs import asdict, replace
+
+from evaluation.core.records import Message, Prompt, Record
 from evaluation.suites.ifstruct.rows import (
     Field,
+    IfstructRecord,
+    IfstructSettings,
     RowSpec,
     all_fields,
     number_text,
+    read_record,
     read_toml,
 )
 
+_Fields: TypeAlias = tuple[Field, ...]
 #: The gap in a request without a context.
 _GAP: Final = re.compile(r" +([.,?])")
 
@@ -45,10 +59,10 @@ ESCAPES: Final[Mapping[str, Sequence[str]]] = read_toml("escapes.toml")
 class Wording:
     """Words one row; every draw comes from one generator of random numbers."""
 
-    def __init__(self, spec: RowSpec, draw: Random) -> None:
-        """Take a row's choices, and the source of randomness."""
-        self._spec = spec
-        self._voice = VOICES[spec.voice]
+    def __init__(self, row: IfstructRecord, spec: RowSpec, draw: Random) -> None:
+        """Take a row, its other choices, and the source of randomness."""
+        self._row, self._spec = row, spec
+        self._voice = VOICES[row.voice]
         self._draw = draw
         self._retracted = {retraction.choice for retraction in spec.retractions}
 
@@ -78,11 +92,11 @@ class Wording:
         if "musings" in voice:
             yield self._say(voice["opening"])
         for retraction in spec.retractions:
-            musings = voice["musings"][retraction.choice]
-            yield self._say(musings, wrong=retraction.wrong, field=retraction.field)
-        noun = spec.label if spec.most == 1 else spec.plural
-        counts = voice["exact" if spec.least == spec.most else "range"]
-        count = self._say(counts, least=spec.least, most=spec.most, noun=noun)
+            yield self._say(voice["musings"][retraction.choice], **asdict(retraction))
+        least, most = self._row.counts
+        noun = spec.label if most == 1 else spec.plural
+        counts = voice["exact" if least == most else "range"]
+        count = self._say(counts, least=least, most=most, noun=noun)
         yield self._final("count", "request", count=count, context=spec.context)
         if spec.manner:
             yield self._say(voice["manner"], manner=spec.manner)
@@ -92,7 +106,7 @@ class Wording:
 
     def _fields(self) -> Iterator[str]:
         spec, voice = self._spec, self._voice
-        style = spec.presentation
+        style = self._row.presentation
         introduction = "fields" if style in ("bullets", "prose") else style
         yield voice[introduction].format(label=spec.label)
         if style == "prose":
@@ -101,26 +115,23 @@ class Wording:
                 for field in spec.fields
             )
         else:
-            yield _STYLES[style](spec)
+            yield _STYLES[style](self._row, spec.fields)
         for retraction in spec.retractions:
-            if retraction.choice == "limit":
-                final = retraction.final
-                yield self._say(voice["limit"], field=retraction.field, final=final)
-            elif retraction.choice == "field":
-                yield self._say(voice["dropped"], wrong=retraction.wrong)
+            if retraction.choice in ("limit", "field"):
+                yield self._say(voice[retraction.choice], **asdict(retraction))
 
     def _shape(self) -> Iterator[str]:
-        spec = self._spec
-        spelled = spec.format.upper()
+        row = self._row
+        spelled = row.output_format.upper()
         yield self._final("format", "format", format=spelled)
-        shape = "bare" if spec.wrapper is None else "wrapped"
-        yield self._final("wrapper", shape, key=spec.wrapper)
+        shape = "bare" if row.wrapper is None else "wrapped"
+        yield self._final("wrapper", shape, key=row.wrapper)
         yield self._say(self._voice["no_extra"])
-        wish, _, language = spec.fence.partition(":")
+        wish, _, language = row.fence.partition(":")
         if wish != "free":
             name = "required_language" if language else wish
             yield self._final("fence", name, language=language)
-        kind = "allowed" if spec.commentary else "banned"
+        kind = "banned" if row.require_no_commentary else "allowed"
         yield self._say(self._voice[kind], format=spelled)
 
 
@@ -134,6 +145,7 @@ _IN_PROSE: Final = {
 
 
 def _facts(field: Field) -> str:
+    """Return a field's type, limits and inner fields in words."""
     match field.type:
         case "enum":
             kind = f"one of {_values(field, ', ')}"
@@ -143,7 +155,7 @@ def _facts(field: Field) -> str:
             kind = _joined(" ", _IN_PROSE[field.type], _limits(field))
     about = field.about[:1].lower() + field.about[1:]
     optional = "this one may be left out" if field.optional else ""
-    inner = ", ".join(f"`{member.name}` ({_facts(member)})" for member in field.fields)
+    inner = ", ".join(f"`{it.name}` ({_facts(it)})" for it in field.fields)
     opening = "each one having " if field.type == "objects" else "having "
     return _joined(", ", kind, about, optional, inner and opening + inner)
 
@@ -158,14 +170,10 @@ def _optional(field: Field) -> str:
 
 def _type(field: Field, text: str = "string") -> str:
     """Return a type with values and lengths; `text` is the word for a string."""
-    match field.type:
-        case "enum":
-            return f"string, one of {_values(field, ', ')}"
-        case "objects":
-            return f"list of {_length(field, 'object')}"
-        case "strings":
-            return f"list of {_length(field, text)}"
-    return field.type
+    nouns = {"objects": "object", "strings": text}
+    if field.type in nouns:
+        return f"list of {_length(field, nouns[field.type])}"
+    return f"string, one of {_values(field, ', ')}" if field.values else field.type
 
 
 def _values(field: Field, between: str) -> str:
@@ -200,18 +208,18 @@ def _signs(field: Field) -> str:
     )
 
 
-def _schema(spec: RowSpec) -> str:
-    return json.dumps(spec.schema, indent=2, ensure_ascii=False)
+def _schema(row: IfstructRecord, _fields: _Fields) -> str:
+    return json.dumps(row.json_schema, indent=2, ensure_ascii=False)
 
 
 #: The article of a type that holds fields, and what announces these.
 _HOLDERS: Final = {"object": ("an ", ", with:"), "objects": ("a ", ", each with:")}
 
 
-def _bullets(spec: RowSpec) -> str:
+def _bullets(_row: IfstructRecord, fields: _Fields) -> str:
     """Return one line a path: "- `poems[].poem_title`: string - Title of the poem"."""
     lines = []
-    for path, field in all_fields(spec.fields):
+    for path, field in all_fields(fields):
         remarks = _joined("; ", _limits(field), _optional(field))
         article, announcement = _HOLDERS.get(field.type, ("", ""))
         kind = _joined(" ", _type(field), remarks and f"({remarks})")
@@ -220,10 +228,10 @@ def _bullets(spec: RowSpec) -> str:
     return "\n".join(lines)
 
 
-def _glossary(spec: RowSpec) -> str:
+def _glossary(_row: IfstructRecord, fields: _Fields) -> str:
     """Return one line a path: `poems[].poem_title = string; Title of the poem`."""
     lines = []
-    for path, field in all_fields(spec.fields):
+    for path, field in all_fields(fields):
         parts = (_type(field), _limits(field), _optional(field), field.about)
         lines.append(f"{path} = {_joined('; ', *parts)}")
     return "\n".join(lines)
@@ -236,10 +244,10 @@ _COLUMN_TYPES: Final = {
 }
 
 
-def _table(spec: RowSpec) -> str:
+def _table(_row: IfstructRecord, fields: _Fields) -> str:
     """Return the table, framed with `+`, `-` and `|`."""
     rows = [("path", "type", "limits", "required", "notes")]
-    for path, field in all_fields(spec.fields):
+    for path, field in all_fields(fields):
         kind = _COLUMN_TYPES.get(field.type, field.type)
         limits = _signs(field) or _values(field, "/")
         if field.max_items is not None:
@@ -251,84 +259,144 @@ def _table(spec: RowSpec) -> str:
     return "\n".join([rule, head, rule, *lines, rule])
 
 
-_inner: Final = partial(indent, prefix="  ")
+#: How an example shows a field of each type, and a remark on it.
+_EXAMPLES: Final = {
+    "json": {
+        "object": '"{name}": {{{remark}\n  {members}\n}},',
+        "objects": '"{name}": [{remark}\n  {{\n    {item}\n  }},\n  ...\n],',
+        "strings": '"{name}": [string, ...],{remark}',
+        "scalar": '"{name}": {placeholder},{remark}',
+        "remark": "  // {}",
+    },
+    "yaml": {
+        "object": "{name}:{remark}\n  {members}",
+        "objects": "{name}:{remark}\n  - {item}\n  # ...",
+        "strings": "{name}:{remark}\n  - string\n  # ...",
+        "scalar": "{name}: {placeholder}{remark}",
+        "remark": "  # {}",
+    },
+}
 
 
-def _annotated(spec: RowSpec) -> str:
+def _annotated(row: IfstructRecord, fields: _Fields) -> str:
     """Return the example: JSON with `//` remarks, or YAML with `#` remarks."""
-    count = _counted(spec.least, spec.most, "item")
-    if spec.format == "json":
-        example = _json_list(spec.fields, f"  // {count}")
-        if spec.wrapper is None:
-            return example
-        member = f'"{spec.wrapper}": {example}'
-        return f"{{\n{_inner(member)}\n}}"
-    example = _yaml_list(spec.fields)
-    if spec.wrapper is None:
-        return f"# {count}\n{example}"
-    return f"{spec.wrapper}:  # {count}\n{_inner(example)}"
+    least, most = row.counts
+    listing = Field(
+        name=row.wrapper or "",
+        type="objects",
+        min_items=least,
+        max_items=most,
+        fields=fields,
+    )
+    example = _example((listing,), row.output_format)
+    if row.output_format == "yaml":
+        bare = example.removeprefix(":  ").replace("\n  ", "\n")
+        return bare if row.wrapper is None else example
+    example = example.removesuffix(",")
+    if row.wrapper is None:
+        return example.removeprefix('"": ')
+    return f"{{\n{indent(example, '  ')}\n}}"
 
 
-def _json_list(fields: tuple[Field, ...], remark: str) -> str:
-    item = f"{{\n{_inner(_json_members(fields))}\n}},"
-    return f"[{remark}\n{_inner(item)}\n  ...\n]"
-
-
-def _json_members(fields: tuple[Field, ...]) -> str:
-    members = []
+def _example(fields: _Fields, language: str) -> str:
+    forms = _EXAMPLES[language]
+    lines = []
     for field in fields:
-        remark = _remark(field, "//")
-        match field.type:
-            case "object":
-                value = f"{{{remark}\n{_inner(_json_members(field.fields))}\n}},"
-            case "objects":
-                value = f"{_json_list(field.fields, remark)},"
-            case "strings":
-                value = f"[string, ...],{remark}"
-            case _:
-                value = f"{_placeholder(field)},{remark}"
-        members.append(f'"{field.name}": {value}')
-    return "\n".join(members)
+        signs, members = _signs(field), _example(field.fields, language)
+        count = "" if field.max_items is None else _length(field, "item")
+        remark = _joined("; ", _optional(field), field.about, count)
+        kind = _values(field, "|") or field.type
+        line = forms.get(field.type, forms["scalar"]).format(
+            name=field.name,
+            placeholder=f"{kind} ({signs})" if signs else kind,
+            remark=remark and forms["remark"].format(remark),
+            members=members.replace("\n", "\n  "),
+            item=members.replace("\n", "\n    "),
+        )
+        lines.append(line)
+    return "\n".join(lines)
 
 
-def _yaml_list(fields: tuple[Field, ...]) -> str:
-    item = _inner(_yaml_members(fields)).removeprefix("  ")
-    return f"- {item}\n# ..."
-
-
-def _yaml_members(fields: tuple[Field, ...]) -> str:
-    members = []
-    for field in fields:
-        value = _remark(field, "#")
-        match field.type:
-            case "object":
-                value += f"\n{_inner(_yaml_members(field.fields))}"
-            case "objects":
-                value += f"\n{_inner(_yaml_list(field.fields))}"
-            case "strings":
-                value += "\n  - string\n  # ..."
-            case _:
-                value = f" {_placeholder(field)}{value}"
-        members.append(f"{field.name}:{value}")
-    return "\n".join(members)
-
-
-def _placeholder(field: Field) -> str:
-    signs = _signs(field)
-    kind = _values(field, "|") or field.type
-    return f"{kind} ({signs})" if signs else kind
-
-
-def _remark(field: Field, sign: str) -> str:
-    count = "" if field.max_items is None else _length(field, "item")
-    text = _joined("; ", _optional(field), field.about, count)
-    return f"  {sign} {text}" if text else ""
-
-
-_STYLES: Final[Mapping[str, Callable[[RowSpec], str]]] = {
+_STYLES: Final[Mapping[str, Callable[[IfstructRecord, _Fields], str]]] = {
     "schema": _schema,
     "annotated": _annotated,
     "glossary": _glossary,
     "table": _table,
     "bullets": _bullets,
 }
+
+
+#: Tokens of a reworded request.
+_BUDGET: Final = 4096
+#: The request to reword, and manners of writing, one for each row in turn.
+_REWORDING: Final = read_toml("rewording.toml")
+
+
+def rewording(record: Record, _settings: IfstructSettings) -> Prompt:
+    """Return the request that a model reword a row's text."""
+    row = read_record(record.fields)
+    manners = _REWORDING["manners"]
+    manner = manners[sum(str(row.seed).encode()) % len(manners)]
+    request = _REWORDING["task"].format(manner=manner, text=row.prompt)
+    return Prompt(messages=(Message(role="user", content=request),), budget=_BUDGET)
+
+
+def accept(record: Record, text: str) -> Record:
+    """Return a row with a model's text, as voice `model`.
+
+    It is the row itself if the text lost anything, or if nothing can be checked.
+    """
+    row = read_record(record.fields)
+    if row.spec is None or not _states_all(row, row.spec, text):
+        return record
+    spec = replace(row.spec, retractions=())
+    reworded = replace(row, prompt=text, voice="model", spec=spec)
+    return replace(record, fields=msgspec.to_builtins(reworded))
+
+
+def _states_all(row: IfstructRecord, spec: RowSpec, text: str) -> bool:
+    nouns = (spec.plural, spec.label)
+    if last_words(text, *nouns) != last_words(row.prompt, *nouns):
+        return False
+    if row.presentation != "prose":
+        return _STYLES[row.presentation](row, spec.fields) in text
+    # Between a field and its facts there is no other field.
+    facts = (f"`{it.name}`[^`]*{re.escape(_facts(it))}" for it in spec.fields)
+    return all(re.search(fact, text) for fact in facts)
+
+
+_FORMAT: Final = r"\b(json|yaml)\b(?![ -]?schema)"
+_COUNT: Final = r"\b(\d+)(?: ?(?:-|–|to|and|or) ?(\d+))? (?:{}|{})\b"  # noqa: RUF001 (a dash that people type)
+_KEY: Final = (
+    r"\bkey\b[^.\n`\"]{0,40}[`\"]([^`\"\n]+)[`\"]"
+    r"|\b(?:bare|plain|naked|top-level) (?:list|array)\b|\b(?:no|without a) wrapper\b"
+)
+_LANGUAGE: Final = r"```(json|yaml)\b|\b(json|yaml) code"
+_BLOCK: Final = r"code[ -]?(?:block|fence)|\bfenced?\b"
+_COMMENT: Final = r"\b(?:commentary|explanation|(?:additional|extra) text)"
+#: A refusal of the words after it in the same part of a sentence.
+_REFUSAL: Final = (
+    r"(\b(?:no|not|without|never|skip|drop|avoid|omit|don't|nor)\b[^,.;:\n]*)?"
+)
+
+
+def last_words(text: str, plural: str, label: str) -> list[object]:
+    """Return the last statements of a text on each choice, each in a list.
+
+    They are the format, the number of items, the key of the wrapper (empty for a bare
+    list), the language of the code block, whether there is to be a block, and whether
+    there may be commentary.
+
+    Args:
+        text: The request.
+        plural: The noun of several items.
+        label: The noun of one.
+    """
+    lower = text.lower()
+    count = _COUNT.format(re.escape(plural.lower()), re.escape(label.lower()))
+    stated = (re.findall(form, lower) for form in (_FORMAT, count, _KEY, _LANGUAGE))
+    blocks, comments = (
+        [not refusal for refusal in re.findall(f"{_REFUSAL}(?:{form})", lower)]
+        for form in (_BLOCK, _COMMENT)
+    )
+    return [*(words[-1:] for words in stated), blocks[-1:], comments[-1:] != [False]]

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from statistics import fmean
 from typing import TYPE_CHECKING, Final
 
-from evaluation.reporting.tables import NOT_RUN, Cell, FixedFigure, Rate, Table
+from evaluation.reporting.tables import NOT_RUN, Cell, FixedFigure, Table
 from evaluation.results.suite_pairs import pair_sides, paired_rates, pairs_with_free
-from evaluation.results.suite_tables import passed, share_of
-from evaluation.suites.quality.records import TASKS
+from evaluation.results.suite_tables import pass_rates, passed
+from evaluation.suites.quality.suite import TASKS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -28,26 +27,7 @@ def tables(run: ScoredRun) -> Iterator[Table]:
         for task in TASKS
         for label, side in run.by_label.items()
     }
-    rows: list[dict[str, Cell]] = [
-        {
-            "task": task,
-            "model and condition": label,
-            "right": passed(answers),
-            "valid": _share(answers, "valid"),
-            "in order": _share(answers, "in_order"),
-            "tokens": _tokens(answers),
-        }
-        for task in TASKS
-        for label in run.by_label
-        if (answers := sides[f"{task}: {label}"])
-    ]
-    note = (
-        "right: the answer is the right one, however it is wrapped. valid: "
-        "the JSON satisfies the schema. in order: of the answers that are an object, "
-        "those whose members are in the requested order. tokens: the mean of an "
-        "answer's length. Budgets are equal, free and constrained."
-    )
-    yield Table.of_records("Accuracy", rows, note)
+    yield pass_rates(run)
     yield Table(
         title="Accuracy on the quality tasks",
         name=PAPER_FORM,
@@ -64,20 +44,7 @@ def tables(run: ScoredRun) -> Iterator[Table]:
         for free, condition in pairs_with_free(run.by_label)
     ]
     constrained = [pair for pair in pair_sides(sides, pairs) if sides[pair.b]]
-    title = "Constrained (b) against free (a)"
-    yield paired_rates(constrained, title, "constrained")
-
-
-def _share(answers: Sequence[ScoredResponse], score: str) -> Rate | None:
-    """Return the share of answers that have a score of 1; None if none has it."""
-    having = [answer for answer in answers if score in answer.verdict.scores]
-    return share_of(having, score) if having else None
-
-
-def _tokens(answers: Sequence[ScoredResponse]) -> float | None:
-    counts = [answer.output_tokens for answer in answers]
-    present = [count for count in counts if count is not None]
-    return fmean(present) if present else None
+    yield paired_rates(constrained, "Constrained (b) against free (a)", "constrained")
 
 
 def _percent(answers: Sequence[ScoredResponse]) -> Cell:

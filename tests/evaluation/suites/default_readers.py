@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from evaluation.suites.concodeeval.suite import RecordFields
-    from evaluation.suites.ifstruct.rows import Requirements
+    from evaluation.suites.ifstruct.rows import IfstructRecord
 
 _OPEN = r"(?:<(?:seed:think|think|thinking|thought|reasoning)>|\[think\]|◁think▷)"
 _CLOSE = r"(?:</(?:seed:think|think|thinking|thought|reasoning)>|\[/think\]|◁/think▷)"
@@ -189,12 +189,13 @@ def _repeated(text: str) -> bool:
     return names.count("answer") > 1
 
 
-def ifstruct_passes(text: str, wanted: Requirements) -> bool | None:
+def ifstruct_passes(text: str, wanted: IfstructRecord) -> bool | None:
     """Return whether a text follows its row to the letter; None if yaml raises."""
     text = answer_of(text)
     lines = text.split("\n")
     marks = [place for place, line in enumerate(lines) if line.startswith("```")]
-    (wish, _, required), talks = wanted.fence.partition(":"), wanted.commentary
+    wish, _, required = wanted.wish.partition(":")
+    talks, is_yaml = not wanted.require_no_commentary, wanted.output_format == "yaml"
     if len(marks) == 1 or (wish == "required" and not marks):
         return False
     content = text
@@ -203,7 +204,7 @@ def ifstruct_passes(text: str, wanted: Requirements) -> bool | None:
         language = words[0].lower() if words else ""
         if wish == "forbidden" or required not in ("", language):
             return False
-        if language in (("json",) if wanted.format == "yaml" else ("yaml", "yml")):
+        if language in (("json",) if is_yaml else ("yaml", "yml")):
             return False
         around = [
             *lines[: marks[0]],
@@ -213,7 +214,7 @@ def ifstruct_passes(text: str, wanted: Requirements) -> bool | None:
         if not talks and ("".join(around).strip() or len(marks) > 2):
             return False
         content = "\n".join(lines[marks[0] + 1 : marks[1]])
-    elif talks and wanted.format == "json":
+    elif talks and not is_yaml:
         content = _last_value(text)
     return ifstruct_content_passes(
         content.strip(), wanted, fenced=bool(marks), finite=True

@@ -221,8 +221,7 @@ def right_answers(suite: str, count: int = 24) -> list[RightAnswer]:
 def _form(suite: str, record: Record) -> tuple[tuple[str, ...], bool]:
     if suite != "ifstruct":
         return _FORMS[suite]
-    wanted = read_record(record.fields).requirements
-    wish, _, language = wanted.fence.partition(":")
-    if wish == "forbidden":
-        return (), wanted.commentary
-    return (language,) if language else (wanted.format, ""), wanted.commentary
+    wanted = read_record(record.fields)
+    wish, _, language = wanted.wish.partition(":")
+    languages = (language,) if language else (wanted.output_format, "")
+    return () if wish == "forbidden" else languages, not wanted.require_no_commentary

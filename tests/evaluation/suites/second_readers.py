@@ -17,7 +17,7 @@ import yaml
 
 if TYPE_CHECKING:
     from evaluation.suites.concodeeval.suite import RecordFields
-    from evaluation.suites.ifstruct.rows import Requirements
+    from evaluation.suites.ifstruct.rows import IfstructRecord
 
 
 class _Loader(yaml.SafeLoader):
@@ -49,23 +49,23 @@ def _without_thinking(text: str) -> str:
     return re.sub(r"<\|(?:end|return)\|>\s*$", "", text).strip()
 
 
-def ifstruct_passes(text: str, wanted: Requirements) -> bool | None:
+def ifstruct_passes(text: str, wanted: IfstructRecord) -> bool | None:
     """Return whether the published verifier of IFStruct passes a text."""
     text = _without_thinking(text)
     lines = text.splitlines()
     marks = [place for place, line in enumerate(lines) if line.startswith("```")]
     closed = len(marks) > 1
-    if wanted.fence.startswith("required") and not closed:
+    if wanted.wish.startswith("required") and not closed:
         return False
     language = lines[marks[0]].strip().lower() if marks else ""
     if marks and not closed:
         return False
     content = "\n".join(lines[marks[0] + 1 : marks[1]]) if closed else text
-    is_yaml = wanted.format == "yaml"
+    is_yaml = wanted.output_format == "yaml"
     others = ("```json",) if is_yaml else ("```yaml", "```yml")
     if closed and language.startswith(others):
         return False
-    if not wanted.commentary and closed:
+    if wanted.require_no_commentary and closed:
         before, after = text[: text.find("```")], text[text.rfind("```") + 3 :]
         if (before + after).strip():
             return False
@@ -73,20 +73,20 @@ def ifstruct_passes(text: str, wanted: Requirements) -> bool | None:
 
 
 def ifstruct_content_passes(
-    content: str, wanted: Requirements, *, fenced: bool, finite: bool = False
+    content: str, wanted: IfstructRecord, *, fenced: bool, finite: bool = False
 ) -> bool | None:
     """Return whether the content of an answer passes; None if yaml raises.
 
     Args:
         content: The content of the block, or the whole answer.
-        wanted: The requirements of the row.
+        wanted: The row.
         fenced: Whether it was in a block.
         finite: Whether NaN and infinities are no numbers.
     """
     try:
         value = (
             _yaml(content, finite)
-            if wanted.format == "yaml"
+            if wanted.output_format == "yaml"
             else _json(content, fenced)
         )
     except (yaml.YAMLError, ValueError, RecursionError):
@@ -104,11 +104,12 @@ def ifstruct_content_passes(
                 return False
             value = inner
     try:
-        if not _fits(value, wanted.schema):
+        if not _fits(value, wanted.json_schema):
             return False
     except TypeError:
         return None
-    return not isinstance(value, list) or wanted.least <= len(value) <= wanted.most
+    least, most = wanted.counts
+    return not isinstance(value, list) or least <= len(value) <= most
 
 
 def _is_infinite(value: Any) -> bool:  # noqa: ANN401 (any JSON)

@@ -8,12 +8,13 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+import msgspec
 import pytest
 
 from evaluation.core.records import Record, Response
 from evaluation.runner.request import choose_suite
 from evaluation.suites.concodeeval.suite import RecordFields
-from evaluation.suites.quality.records import Problem, as_records
+from evaluation.suites.quality.suite import Problem, as_records
 from evaluation.suites.sob.records import SobRecord, suite_record
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def _sob(name: str, rest: str) -> Record:
 def _quality(name: str, rest: str) -> Record:
     task, answer = rest.split()
     problem = Problem(question="q", reasoning="", answer=answer)
-    return next(iter(as_records(task, {name: problem})))
+    return msgspec.structs.replace(next(as_records(task, [problem])), id=name)
 
 
 def _ifstruct(name: str, rest: str) -> Record:

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import Json
     from evaluation.core.records import Verdict
-    from evaluation.suites.ifstruct.rows import Requirements
+    from evaluation.suites.ifstruct.rows import IfstructRecord
 
 
 _Result = TypeVar("_Result")
@@ -368,8 +368,8 @@ def test_a_second_reader_decides_alike(suite: str, count: int, reading: str) -> 
     assert raised < count / (2 if suite == "concodeeval" else 20)
 
 
-def _wanted(record: Record) -> Requirements:
-    return read_record(record.fields).requirements
+def _wanted(record: Record) -> IfstructRecord:
+    return read_record(record.fields)
 
 
 def _truth(record: Record) -> tuple[Json, Json]:

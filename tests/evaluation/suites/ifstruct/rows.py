@@ -13,7 +13,6 @@ from evaluation.suites.ifstruct.generator import generate_rows
 from evaluation.suites.ifstruct.rows import (
     IfstructRecord,
     IfstructSettings,
-    RowSpec,
     read_record,
 )
 from evaluation.suites.ifstruct.scorer import verify
@@ -31,11 +30,6 @@ READINGS = ("published", "recommended")
 def rows() -> tuple[IfstructRecord, ...]:
     """Return 240 rows of the test taxonomy."""
     return tuple(generate_rows(EVEN, 3, 240))
-
-
-def specs() -> list[tuple[RowSpec, str]]:
-    """Return the choices and the text of each of these rows."""
-    return [(row.spec, row.prompt) for row in rows() if row.spec]
 
 
 def published_lines(rows: Iterable[IfstructRecord]) -> bytes:
@@ -71,5 +65,5 @@ JSON = read_record(COLUMNS)
 def failures_of(text: str, row: IfstructRecord, reading: str) -> list[str]:
     """Return the failures of an answer that count by a reading."""
     response = Response(record="a", text=text)
-    flaws = verify(response, row.requirements, reading).flaws
+    flaws = verify(response, row, reading).flaws
     return [flaw.failure for flaw in flaws]

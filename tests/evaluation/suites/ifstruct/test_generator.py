@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import re
 from collections import Counter
@@ -16,7 +17,6 @@ import pytest
 from msgspec.structs import replace
 from scipy.stats import chisquare
 
-from curation.system.errors import BadConfiguration
 from evaluation.suites.common import json_rows
 from evaluation.suites.ifstruct.generator import (
     MIXES,
@@ -24,20 +24,27 @@ from evaluation.suites.ifstruct.generator import (
     draw_row,
     entity_kinds,
     generate_rows,
-    identity,
     read_kinds,
 )
-from evaluation.suites.ifstruct.rewriting import accept, last_words, lost_requirements
 from evaluation.suites.ifstruct.rows import (
     Choice,
     IfstructSettings,
     RowSpec,
     all_fields,
+    list_schema,
     read_record,
+    slices_of,
 )
 from evaluation.suites.ifstruct.suite import SUITE, read_rows, suite_record
-from evaluation.suites.ifstruct.wording import ESCAPES, VOICES, Wording
-from tests.evaluation.suites.ifstruct.rows import EVEN, published_lines, rows, specs
+from evaluation.suites.ifstruct.wording import (
+    ESCAPES,
+    VOICES,
+    Wording,
+    accept,
+    last_words,
+)
+from tests.evaluation.known import known
+from tests.evaluation.suites.ifstruct.rows import COLUMNS, EVEN, published_lines, rows
 from tests.tables import table
 
 if TYPE_CHECKING:
@@ -45,7 +52,7 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import Json
     from evaluation.suites.ifstruct.generator import EntityKind
-    from evaluation.suites.ifstruct.rows import Field, Retraction
+    from evaluation.suites.ifstruct.rows import Field, IfstructRecord
 
 
 _NAME: Final = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)+")
@@ -72,7 +79,7 @@ def kind_faults(kind: EntityKind) -> Iterator[str]:
     for field in fields:
         yield from _field_faults(field)
     for text in (*kind.contexts, *kind.manners, *(field.about for field in fields)):
-        if last_words(text, kind.label, kind.plural) != last_words("", "a", "as"):
+        if last_words(text, kind.plural, kind.label) != last_words("", "as", "a"):
             yield f"{text!r} reads like a choice of format, fence, count or comments"
 
 
@@ -137,25 +144,18 @@ def test_no_kind_mix_or_voice_has_a_fault() -> None:
         assert set(mix) == set(CHOICES)
         assert set(mix[choice]) <= set(CHOICES[choice]), (name, choice)
         assert min(mix[choice].values()) >= 0, (name, choice)
-    revising = {"opening", "corrections", "limit", "dropped", "musings"}
+    revising = {"opening", "corrections", "limit", "field", "musings"}
     for name, voice in VOICES.items():
         others = revising if name == "thinking_aloud" else set()
         assert set(voice) == set(VOICES["plain"]) | others, name
     assert set(VOICES["thinking_aloud"]["musings"]) == set(get_args(Choice))
 
 
-def _drawn(spec: RowSpec) -> dict[str, str]:
+def _drawn(row: IfstructRecord) -> dict[str, str]:
     """Return which alternative of each choice a row has."""
-    return {
-        "format": spec.format,
-        "wrapper": "bare" if spec.wrapper is None else "wrapped",
-        "commentary": "allowed" if spec.commentary else "banned",
-        "fence": re.sub(":.*", "_language", spec.fence),
-        "count": "exact" if spec.least == spec.most else "range",
-        "escaping": "stressed" if spec.escaping else "plain",
-        "presentation": spec.presentation,
-        "voice": spec.voice,
-    }
+    slices = {name: str(drawn) for name, drawn in slices_of(row).items()}
+    fence = re.sub(":.*", "_language", slices["fence"])
+    return slices | {"fence": fence, "presentation": slices["style"]}
 
 
 @pytest.mark.parametrize("mix", ["published", "even"])
@@ -165,7 +165,7 @@ def test_choices_have_the_shares_that_are_asked_for(mix: str) -> None:
     Chi squared, p over 0.001.
     """
     source = replace(EVEN, mix=mix)
-    drawn = [_drawn(draw_row(source, seed, 0)) for seed in range(1200)]
+    drawn = [_drawn(draw_row(source, seed)) for seed in range(1200)]
     for choice in CHOICES:
         wanted = shares(mix, choice)
         if choice == "commentary":
@@ -200,23 +200,10 @@ def test_the_published_mix_is_the_published_one() -> None:
     assert figures == pytest.approx([0.5, 0.5, 0.5, 0.5, 0.63, 0.3])
 
 
-def test_a_draw_that_would_repeat_a_row_is_drawn_anew(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Equal draws give different rows, and an end where no other is to be had."""
-    module = "evaluation.suites.ifstruct.generator.draw_row"
-    monkeypatch.setattr(module, lambda one, _seed, attempt: draw_row(one, 0, attempt))
-    first, second = generate_rows(EVEN, 0, 2)
-    assert first.prompt != second.prompt
-    monkeypatch.setattr(module, lambda one, _seed, _attempt: draw_row(one, 0, 0))
-    with pytest.raises(BadConfiguration, match="no new one"):
-        list(generate_rows(EVEN, 0, 2))
-
-
 def test_rows_are_the_same_every_time() -> None:
     """The same seed gives the same rows, in every version, and another one others."""
-    digest = sha256(msgspec.json.encode(rows())).hexdigest()
-    assert digest[:16] == "afa8f5143b05f2df"
+    digest = sha256(published_lines(rows())).hexdigest()
+    assert digest[:16] == "6333c3f75e70ca34"
     other = {row.prompt for row in generate_rows(EVEN, 4, 20)}
     assert not other & {row.prompt for row in rows()}
 
@@ -234,20 +221,27 @@ def test_a_row_requires_and_says_what_was_drawn() -> None:
     the voice that thinks aloud states what does not hold.
     """
     for row in rows():
-        spec = row.spec
-        assert spec
+        spec = known(row.spec)
         fields = [field for _, field in all_fields(spec.fields)]
-        choices = (spec.format, spec.wrapper, spec.least, spec.most, spec.fence)
-        assert row.requirements == (*choices, spec.commentary, spec.schema)
-        assert row.require_code_block == spec.fence.startswith("required")
+        least, most = row.counts
+        wish, _, language = row.fence.partition(":")
+        assert last_words(row.prompt, spec.plural, spec.label) == [
+            [row.output_format],
+            [(str(least), "" if least == most else str(most))],
+            [row.wrapper or ""],
+            [(language, "")] if language else [],
+            [] if wish == "free" else [wish == "required"],
+            not row.require_no_commentary,
+        ]
+        assert row.require_code_block == (wish == "required")
+        assert all(f"{field.name}" in row.prompt for field in fields)
         assert row.entity_type.startswith("test__")
         assert any(field.stress for field in fields) == spec.escaping
         groups = [spec.fields, *(field.fields for field in fields if field.fields)]
         assert all(any(not field.optional for field in group) for group in groups)
         assert not _BAD_ENGLISH.search(row.prompt), row.prompt
-        assert bool(spec.retractions) == (spec.voice == "thinking_aloud")
-        assert list(lost_requirements(spec, row.prompt)) == []
-    assert len({identity(row) for row in rows()}) == 240
+        assert bool(spec.retractions) == (row.voice == "thinking_aloud")
+    assert len({row.prompt for row in rows()}) == 240
     assert len({row.seed for row in rows()}) == 240
     kinds = {"multiline", "quotes", "code", "paths", "trace", "regex"}
     assert set(ESCAPES) == kinds
@@ -256,94 +250,65 @@ def test_a_row_requires_and_says_what_was_drawn() -> None:
     assert pairs == {*product(styles, VOICES)}
 
 
-@pytest.mark.parametrize(("choices", "text"), table(__file__, "texts"))
-def test_a_request_is_worded(choices: dict[str, Json], text: list[str]) -> None:
+@pytest.mark.parametrize(("columns", "choices", "text"), table(__file__, "texts"))
+def test_a_request_is_worded(
+    columns: dict[str, Json], choices: dict[str, Json], text: list[str]
+) -> None:
     """Each style shows paths, types, limits, values, lengths and what is optional."""
-    documented, *_ = table(__file__, "texts")
-    spec = msgspec.convert(documented[0] | choices, RowSpec)
-    assert Wording(spec, random.Random(1)).prompt().split("\n") == text
+    documented, own, _ = table(__file__, "texts")[0]
+    spec = msgspec.convert(own | choices, RowSpec)
+    columns = COLUMNS | {"fence": "free"} | documented | columns
+    columns["require_wrapper_key"] = columns["top_level_key"] is not None
+    least, most = read_record(columns).counts
+    row = replace(
+        read_record(columns), json_schema=list_schema(spec.fields, least, most)
+    )
+    assert Wording(row, spec, random.Random(1)).prompt().split("\n") == text
+
+
+_WORDS: Final = ("format", "count", "wrapper", "language", "block", "commentary")
 
 
 @pytest.mark.parametrize(("text", "part", "meant"), table(__file__, "last_words"))
 def test_the_last_word_counts(text: str, part: str, meant: object) -> None:
     """A reader who takes the last word on everything reads what is meant."""
-    word = last_words(text, "bird", "birds")[part]
-    assert (list(word) if isinstance(word, tuple) else word) == meant
+    words = dict(zip(_WORDS, last_words(text, "birds", "bird"), strict=True))
+    assert json.loads(json.dumps(words[part])) == meant
 
 
-#: A spec, a text that does not say all of it, and the choice that it lost, if known.
-_Lossy = tuple["RowSpec", str, str]
-
-
-def _without_choices() -> Iterator[_Lossy]:
-    """Drop the last paragraph: format, shape, fence and commentary."""
-    for spec, text in specs():
-        head = text.rpartition("\n\n")[0]
-        if spec.voice != "thinking_aloud":
-            yield spec, head, "wrapper"
-        if spec.fence != "free":
-            yield spec, head, "fence"
-        if not spec.commentary:
-            yield spec, head, "commentary"
-
-
-def _of_other_choices() -> Iterator[_Lossy]:
-    for spec, text in specs()[:40]:
-        other = "yaml" if spec.format == "json" else "json"
-        fence = "required" if spec.fence == "forbidden" else "forbidden"
-        wrapper = None if spec.wrapper else "payload"
-        first, *others = spec.fields
-        flipped = replace(first, optional=not first.optional)
-        yield replace(spec, format=other), text, "format"
-        yield replace(spec, most=spec.most + 1), text, "count"
-        yield replace(spec, wrapper=wrapper), text, "wrapper"
-        yield replace(spec, fence=fence), text, "fence"
-        yield replace(spec, fields=(flipped, *others)), text, ""
-        yield spec, f"{text} In the end, make it {other.upper()}.", "format"
-        yield spec, text.partition("\n")[0], ""
-
-
-def _of_other_facts() -> Iterator[_Lossy]:
-    """Drop lines with a field, change a maximum and a value, in every style."""
+def _lossy_texts() -> Iterator[tuple[IfstructRecord, str]]:
+    """Yield rows with texts that do not state all of them, in every style."""
     limit = re.compile(r"(?<=≤)\d+|(?<=and )\d+(?=[.;,)\n])")
-    for spec, text in specs():
-        enums = [field for field in spec.fields if field.values]
-        if enums:
-            lost = "the schema" if spec.presentation == "schema" else enums[0].name
-            yield spec, text.replace(f'"{enums[0].values[-1]}"', '"other"'), lost
-        if spec.voice == "thinking_aloud":
-            continue
-        if limit.search(text):
-            yield spec, limit.sub("77", text, count=1), ""
-        names = [field.name for _, field in all_fields(spec.fields)]
-        named = re.compile(rf"\b(?:{'|'.join(names)})\b")
-        if spec.presentation in ("bullets", "glossary", "table"):
-            for line in [*filter(named.search, text.split("\n"))][-3:]:
-                yield spec, text.replace(f"{line}\n", "", 1), ""
+    for row in rows():
+        spec, text = known(row.spec), row.prompt
+        head, _, shape = text.rpartition("\n\n")
+        other = "YAML" if row.output_format == "json" else "JSON"
+        yield row, head
+        yield row, f"{text} In the end, make it {other}."
+        yield row, f"{text} Or rather {row.counts[1] + 1} {spec.plural}."
+        yield row, f"{text} The key is `payload`."
+        yield row, f"{text} Not in a code block." * (row.fence != "forbidden")
+        yield row, f"{text.partition(chr(10))[0]}\n\n{shape}"
+        for _, field in all_fields(spec.fields):
+            yield row, text.replace(f"{field.name}", "some_other_field")
+        if enums := [field for field in spec.fields if field.values]:
+            yield row, text.replace(f'"{enums[0].values[-1]}"', '"other"')
+        if row.voice != "thinking_aloud" and limit.search(text):
+            yield row, limit.sub("77", text, count=1)
+        for one in spec.retractions:
+            if one.choice not in ("limit", "field"):
+                yield row, f"{text} After all, {one.wrong}."
 
 
-@pytest.mark.parametrize(
-    ("lossy", "least"),
-    [(_without_choices, 400), (_of_other_choices, 280), (_of_other_facts, 400)],
-)
-def test_a_text_that_lost_something_is_noticed(
-    lossy: Callable[[], Iterator[_Lossy]], least: int
-) -> None:
+def test_a_text_that_lost_something_is_not_taken() -> None:
     """A dropped or changed choice, field, limit or value, in every style."""
-    checked = 0
-    for spec, text, choice in lossy():
-        lost = list(lost_requirements(spec, text))
-        assert lost, text
-        assert not choice or choice in lost, text
-        checked += 1
-    assert checked >= least
-
-
-def _aloud(choice: str) -> Iterator[tuple[RowSpec, str, Retraction]]:
-    for spec, text in specs():
-        for retraction in spec.retractions:
-            if retraction.choice == choice:
-                yield spec, text, retraction
+    taken = [
+        text
+        for row, text in _lossy_texts()
+        if accept(suite_record(row), text) != suite_record(row)
+    ]
+    assert taken == []
+    assert len([*_lossy_texts()]) > 2000
 
 
 @pytest.mark.parametrize("choice", get_args(Choice))
@@ -352,8 +317,14 @@ def test_thinking_aloud_states_and_takes_back(choice: str) -> None:
 
     The last sentence about a limit has the final one; a field is dropped.
     """
-    assert len([*_aloud(choice)]) > 3
-    for spec, text, one in _aloud(choice):
+    aloud = [
+        (row.prompt, one)
+        for row in rows()
+        for one in known(row.spec).retractions
+        if one.choice == choice
+    ]
+    assert len(aloud) > 3
+    for text, one in aloud:
         assert one.wrong in text
         if choice == "limit":
             told = text[text.rindex(one.field) - 60 :].partition("\n\n")[0]
@@ -362,16 +333,15 @@ def test_thinking_aloud_states_and_takes_back(choice: str) -> None:
             start = text.rindex(one.wrong)
             near = text[start - 60 : start + len(one.wrong) + 60]
             assert re.search(r"\b(forget|drop|scrap|leave|without|remove|no)\b", near)
-        else:
-            late = f"{text} After all, {one.wrong}."
-            assert choice in lost_requirements(spec, late)
 
 
 def test_a_wrapper_is_taken_back_for_another_or_for_none() -> None:
     """A row without a wrapper takes back a key; it has no list to take back."""
     assert {
-        (spec.wrapper is None, one.wrong == "a bare list")
-        for spec, _, one in _aloud("wrapper")
+        (row.wrapper is None, one.wrong == "a bare list")
+        for row in rows()
+        for one in known(row.spec).retractions
+        if one.choice == "wrapper"
     } == {(True, False), (False, False), (False, True)}
 
 
@@ -381,18 +351,16 @@ def test_texts_that_pass_take_the_place_of_ours() -> None:
     The model is given the row's text, character by character. A published row cannot
     be checked.
     """
-    assert SUITE.rewording
-    for row in rows()[:20]:
+    rewording = known(SUITE.rewording)
+    for row in rows():
         record = suite_record(row)
-        (turn,) = SUITE.rewording.prompt(record, IfstructSettings()).messages
+        (turn,) = rewording.prompt(record, IfstructSettings()).messages
         assert row.prompt in turn.content
         text = f"Hello there. {row.prompt} Many thanks."
-        changed = read_record(SUITE.rewording.accept(record, text).fields)
+        changed = read_record(rewording.accept(record, text).fields)
         assert (changed.prompt, changed.voice) == (text, "model")
-        assert changed.spec
-        assert changed.spec.retractions == ()
+        assert known(changed.spec).retractions == ()
         for lost in ("Give me some JSON.", ""):
-            assert SUITE.rewording.accept(record, lost) == record
-    (published,) = read_rows(json_rows(published_lines(rows()[:1]), "rows"))
-    record = suite_record(published)
-    assert accept(record, f"Hi. {published.prompt}") == record
+            assert rewording.accept(record, lost) == record
+    (record,) = read_rows(json_rows(published_lines(rows()[:1]), "rows"))
+    assert accept(record, f"Hi. {record.fields['prompt']}") == record

@@ -72,9 +72,8 @@ def test_known_answers_to_published_rows_get_their_verdicts() -> None:
     A published file has no `spec`: its schema alone is enough for an answer.
     """
     settings, classes = IfstructSettings(reading="published"), set()
-    for row in read_rows(json_rows(published_lines(rows()[:12]), "published")):
-        assert row.spec is None
-        record = suite_record(row)
+    for record in read_rows(json_rows(published_lines(rows()[:12]), "published")):
+        assert record.fields["spec"] is None
         judge = SUITE.scorer(settings)(record)
         for known in known_answers(record, settings):
             verdict = judge(known.response(record))
@@ -98,7 +97,7 @@ def test_a_row_is_a_record_and_back() -> None:
         assert (record.group, record.split) == (row.output_format, "test")
         assert (record.schema is None) == (record.group == "yaml")
         if record.schema is not None:
-            assert json.loads(record.schema) == row.requirements.answer_schema()
+            assert json.loads(record.schema) == row.answer_schema()
         slices = slices_of(row)
         is_exact = isinstance(row.top_level_count, int)
         assert slices["count"] == ("exact" if is_exact else "range")
@@ -191,7 +190,8 @@ _HUB = {
 
 def _read(*rows: dict[str, Json]) -> list[IfstructRecord]:
     content = b"".join(json.dumps(row).encode() + b"\n" for row in rows)
-    return read_rows(json_rows(content, "rows.jsonl"))
+    records = read_rows(json_rows(content, "rows.jsonl"))
+    return [read_record(record.fields) for record in records]
 
 
 def test_columns_say_what_an_answer_needs() -> None:
@@ -201,8 +201,7 @@ def test_columns_say_what_an_answer_needs() -> None:
     held to the object with its one key, and to the count.
     """
     assert [JSON] == _read(COLUMNS) == _read(_HUB) == _read(_HUB | {"doc_id": "7"})
-    schema = JSON.json_schema
-    assert JSON.requirements == ("json", None, 1, 1, "free", True, schema)
+    assert (JSON.wrapper, JSON.counts, JSON.wish) == (None, (1, 1), "free")
     block, yaml, boxed = _read(
         COLUMNS | {"require_code_block": True, "entity_type": "test__escaping__a"},
         COLUMNS | {"seed": 8, "fence": "required:yaml"},
@@ -210,13 +209,13 @@ def test_columns_say_what_an_answer_needs() -> None:
         | {"doc_id": 9, "top_level_key": "box", "require_wrapper_key": True}
         | {"top_level_count": "[1, 2]"},
     )
-    assert block.requirements.fence == "required"
+    assert block.wish == "required"
     slices = [slices_of(row)["escaping"] for row in (block, yaml)]
     assert slices == ["stressed", "plain"]
-    assert yaml.requirements.fence == "required:yaml"
-    assert boxed.requirements.answer_schema() == {
+    assert yaml.wish == "required:yaml"
+    assert boxed.answer_schema() == {
         "type": "object",
-        "properties": {"box": schema | {"maxItems": 2}},
+        "properties": {"box": JSON.json_schema | {"maxItems": 2}},
         "required": ["box"],
         "additionalProperties": False,
     }
@@ -224,19 +223,9 @@ def test_columns_say_what_an_answer_needs() -> None:
 
 @pytest.mark.parametrize(("change", "said"), table(__file__, "no_rows"))
 def test_a_line_that_is_no_row_is_named(change: dict[str, Json], said: str) -> None:
-    """The error names the file, the line and what is wrong with it.
-
-    A response to one of two rows of one seed could belong to either.
-    """
+    """The error names the file, the line and what is wrong with it."""
     with pytest.raises(BadData, match=rf"^rows.jsonl:2: .*{re.escape(said)}"):
         _read(COLUMNS, COLUMNS | {"seed": 8} | change)
-
-
-@pytest.mark.parametrize("content", [b"", b"[]\n", b"{\n", b"\xff\n"])
-def test_a_file_without_rows_is_refused(content: bytes) -> None:
-    """Nothing to score is an error, and no empty result."""
-    with pytest.raises(BadData):
-        read_rows(json_rows(content, "rows.jsonl"))
 
 
 @pytest.mark.parametrize("kind", ["jsonl", "parquet"])

@@ -74,7 +74,7 @@ def _wrong_shapes(items: UntypedJson, row: IfstructRecord) -> Iterator[tuple[str
     yield "item_count", _answer(items * 40, row)
     yield "unknown_field", _answer([{**item, "added": "no"} for item in items], row)
     yield "not_a_list", _answer({"a": 1, "b": 2}, row)
-    if row.requirements.wrapper is None:
+    if row.wrapper is None:
         wrapped = replace(row, top_level_key="items", require_wrapper_key=True)
         yield "wrapped", _answer(items, wrapped)
     else:
@@ -87,17 +87,8 @@ def _wrong_shapes(items: UntypedJson, row: IfstructRecord) -> Iterator[tuple[str
 
 #: Content that cannot be read, by format.
 _UNREADABLE: Final = {
-    "json": {
-        "invalid_json": "[{'a': 1}]",
-        "too_deep": "[" * 200 + "]" * 200,
-        "number_too_long": f"[{'1' * 5000}]",
-    },
-    "yaml": {
-        "invalid_yaml": "- 'a",
-        "yaml_tab": "- a\n\t- b",
-        "yaml_tag": "- !!python/name:os.system ''",
-        "yaml_aliases": "&loop\n- *loop",
-    },
+    "json": ("invalid_json", "[{'a': 1}]"),
+    "yaml": ("invalid_yaml", "- !!python/name:os.system ''"),
 }
 
 
@@ -105,15 +96,15 @@ def _wrong_texts(
     right: str, row: IfstructRecord, settings: IfstructSettings
 ) -> Iterator[tuple[str, str]]:
     """Yield answers that cannot be read, or with a wrong code block or text around."""
-    wish, names, language = row.requirements.fence.partition(":")
+    wish, names, language = row.wish.partition(":")
     is_json = row.output_format == "json"
     is_fenced, is_unwanted = wish == "required", wish == "forbidden"
     is_raw = is_json and not is_fenced
     mislabelled = right.replace(f"```{language}", "```text", 1)
     recommended = settings.reading == "recommended"
     bans = row.require_no_commentary
-    for failure, content in _UNREADABLE[row.output_format].items():
-        yield failure, _fenced(content, row)
+    failure, content = _UNREADABLE[row.output_format]
+    yield failure, _fenced(content, row)
     for failure, has_room, text in (
         ("empty", True, " \n"),
         ("thinking_unclosed", True, f"<think>{right}"),
@@ -131,7 +122,7 @@ def _wrong_texts(
 
 
 def _answer(items: UntypedJson, row: IfstructRecord) -> str:
-    key = row.requirements.wrapper
+    key = row.wrapper
     value = {key: items} if key is not None and isinstance(items, list) else items
     text = json.dumps(value, ensure_ascii=False, indent=2)
     if row.output_format == "yaml":
@@ -143,7 +134,7 @@ def _answer(items: UntypedJson, row: IfstructRecord) -> str:
 
 def _fenced(content: str, row: IfstructRecord) -> str:
     """Return an answer with its content in a code block, if one is required."""
-    wish, _, language = row.requirements.fence.partition(":")
+    wish, _, language = row.wish.partition(":")
     if wish != "required":
         return content
     return f"```{language}\n{content.rstrip()}\n```"

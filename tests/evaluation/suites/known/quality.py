@@ -6,7 +6,7 @@ import json
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
-from evaluation.suites.quality.records import (
+from evaluation.suites.quality.suite import (
     TASKS,
     Problem,
     QualitySettings,

@@ -15,7 +15,8 @@ from curation.download.cache import FetchSettings
 from curation.system.errors import BadConfiguration, BadData, NoInput
 from evaluation.core.records import RecordRequest
 from evaluation.runner.request import choose_suite
-from evaluation.suites.quality.records import (
+from evaluation.suites.quality.suite import (
+    SUITE,
     TASKS,
     Problem,
     QualitySettings,
@@ -23,7 +24,6 @@ from evaluation.suites.quality.records import (
     quality_records,
     sample,
 )
-from evaluation.suites.quality.suite import SUITE
 from tests.evaluation.suites.envelopes import own_records
 from tests.evaluation.suites.known.quality import WRONG
 from tests.publishing import connected
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-SETTINGS = QualitySettings(problems=4)
+SETTINGS = QualitySettings()
 MATHS = [
     {"question": f"{number}?", "answer": f"So <<1+1=2>>\n#### 1,{number:03d}"}
     for number in range(5)
@@ -49,35 +49,25 @@ def _maths(request: RecordRequest, folder: Path) -> RecordRequest:
     return replace(request, data=str(folder), configs=("gsm8k",))
 
 
-def test_a_limit_is_shared_by_tasks(request_for_all: RecordRequest) -> None:
-    """In turn; the answer may build on the reasoning."""
+def test_tasks_come_in_turn_and_problems_of_one_story_are_one_cluster(
+    request_for_all: RecordRequest,
+) -> None:
+    """The answer may build on the reasoning; an unknown group names those there are."""
     found = quality_records(request_for_all, SETTINGS)
-    assert (found.name, len(found.records)) == ("quality-sample", 4 * 3)
+    assert (found.name, found.generated) == ("quality-sample", True)
+    assert [record.group for record in found.records] == [*TASKS] * 18
     for record in found.records:
         assert [*json.loads(record.constraint)["properties"]] == ["reasoning", "answer"]
-    records = quality_records(replace(request_for_all, limit=9), SETTINGS).records
-    assert [record.group for record in records] == [*TASKS] * 3
-    seven = quality_records(replace(request_for_all, limit=7), SETTINGS).records
-    assert seven == records[:7]
-
-
-def test_problems_of_one_story_are_one_cluster() -> None:
-    """A published problem, which has none, is by itself."""
-    problems = {
-        id_: Problem(question="?", reasoning="", answer="1", story=story)
-        for id_, story in {"0": "ferry", "1": "ferry", "2": ""}.items()
-    }
-    clusters = [it.fields["cluster"] for it in as_records("gsm8k", problems)]
-    assert clusters == ["gsm8k ferry", "gsm8k ferry", "gsm8k 2"]
-
-
-def test_only_the_groups_asked_for_are_there(request_for_all: RecordRequest) -> None:
-    """An unknown one is refused with those that there are."""
-    one = replace(request_for_all, configs=("gsm8k",), limit=3)
-    records = quality_records(one, SETTINGS).records
-    assert [record.group for record in records] == ["gsm8k"] * 3
+    one = quality_records(replace(request_for_all, configs=("gsm8k",)), SETTINGS)
+    assert list(one.records) == list(found.records[2::3])
     with pytest.raises(BadConfiguration, match="last-letter, shuffled-objects, gsm8k"):
         quality_records(replace(request_for_all, configs=("maths",)), SETTINGS)
+    problems = [
+        Problem(question="?", reasoning="", answer="1", story=story)
+        for story in ("ferry", "ferry", "")
+    ]
+    clusters = [it.fields["cluster"] for it in as_records("gsm8k", problems)]
+    assert clusters == ["gsm8k ferry", "gsm8k ferry", "gsm8k 0002"]
 
 
 def test_the_published_comparison_has_its_budgets_and_any_prompts(
@@ -120,13 +110,15 @@ def test_published_problems_are_read_from_a_folder(
     write.get(path.suffix, frame.write_parquet)(path)
     if path.suffix == ".jsonl":  # the same problems in two forms are read once
         frame.write_parquet(path.with_suffix(".parquet"))
-    asked = replace(_maths(request_for_all, tmp_path), first=True, seed=1)
-    records = quality_records(asked, QualitySettings(problems=3)).records
-    assert [record.fields["answer"] for record in records] == ["1000", "1001", "1002"]
-    assert records[0].fields["reasoning"] == "So <<1+1=2>>"
-    drawn = quality_records(replace(asked, first=False), QualitySettings(problems=3))
-    assert [record.id for record in drawn.records] != ["0000", "0001", "0002"]
-    assert len(quality_records(asked, QualitySettings()).records) == len(MATHS)
+    asked = _maths(request_for_all, tmp_path)
+    found = quality_records(asked, SETTINGS)
+    assert (found.origin, found.generated) == (f"folder {tmp_path}", False)
+    # A problem has one name, however many are asked.
+    assert [(it.id, it.fields["answer"]) for it in found.records] == [
+        (f"000{number}", f"100{number}") for number in range(5)
+    ]
+    assert found.records[0].fields["reasoning"] == "So <<1+1=2>>"
+    assert {it.split for it in found.records} == {"test"}
 
 
 def test_published_problems_come_from_the_hub_at_a_revision(
@@ -140,7 +132,7 @@ def test_published_problems_come_from_the_hub_at_a_revision(
         store.put(
             "openai/gsm8k", {"main/test.jsonl": content, "socratic/test.jsonl": b"x"}
         )
-        found = quality_records(asked, QualitySettings())
+        found = quality_records(asked, SETTINGS)
     assert len(found.records) == 5
     assert {record.split for record in found.records} == {"test"}
     assert found.name == asked.data
@@ -154,50 +146,25 @@ def test_the_first_two_of_the_shuffled_objects_are_no_problems(
     """The published comparison uses them as worked examples."""
     rows = [{"input": f"{number}?", "target": "(B)"} for number in range(5)]
     pl.DataFrame(rows).write_ndjson(tmp_path / "shuffled-objects.jsonl")
-    asked = replace(
-        request_for_all, data=str(tmp_path), configs=("shuffled-objects",), first=True
-    )
-    records = quality_records(asked, QualitySettings()).records
+    asked = replace(_maths(request_for_all, tmp_path), configs=("shuffled-objects",))
+    records = quality_records(asked, SETTINGS).records
     assert [record.fields["question"] for record in records] == ["2?", "3?", "4?"]
 
 
 @pytest.mark.parametrize("row", [{"question": "?", "answer": "no number"}, {"a": "1"}])
-def test_a_published_row_that_is_none_is_named(
+def test_what_is_no_problem_is_named(
     request_for_all: RecordRequest, tmp_path: Path, row: dict[str, str]
 ) -> None:
-    """File and row, and what is wrong with it."""
+    """File and row; without a file the names that would be read."""
+    asked = _maths(request_for_all, tmp_path)
+    for _ in range(2):
+        with pytest.raises(NoInput, match=r"main/test\*\.parquet, nor gsm8k\.parquet"):
+            quality_records(asked, SETTINGS)
+        (tmp_path / "gsm8k").mkdir(exist_ok=True)
     lines = map(json.dumps, [*MATHS[:2], row])
     (tmp_path / "gsm8k.jsonl").write_text("\n".join(lines))
     with pytest.raises(BadData, match=r"gsm8k\.jsonl:3"):
-        quality_records(_maths(request_for_all, tmp_path), SETTINGS)
-
-
-def test_a_folder_without_a_task_is_said(
-    request_for_all: RecordRequest, tmp_path: Path
-) -> None:
-    """With the names that would be read."""
-    for _ in range(2):
-        with pytest.raises(NoInput, match=r"main/test\*\.parquet, nor gsm8k\.parquet"):
-            quality_records(_maths(request_for_all, tmp_path), SETTINGS)
-        (tmp_path / "gsm8k").mkdir(exist_ok=True)
-
-
-def test_a_problem_has_one_name_however_many_are_asked(
-    tmp_path: Path, request_for_all: RecordRequest
-) -> None:
-    """Runs with other limits or seeds are paired by name."""
-    (tmp_path / "gsm8k.jsonl").write_text("\n".join(map(json.dumps, MATHS * 9)))
-    asked = _maths(request_for_all, tmp_path)
-    by_limit = [
-        {
-            it.id: it.fields
-            for it in quality_records(replace(asked, limit=n), it).records
-        }
-        for n, it in ((8, SETTINGS), (16, QualitySettings(problems=16)))
-    ]
-    shared = by_limit[0].keys() & by_limit[1].keys()
-    assert shared
-    assert all(by_limit[0][name] == by_limit[1][name] for name in shared)
+        quality_records(asked, SETTINGS)
 
 
 _EQUATION = re.compile(r"(-?[\d.]+(?: [-+*/] -?[\d.]+)+) = (-?[\d.]*\d)")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,19 +10,18 @@ from evaluation.core.records import FREE, Record, Response, Verdict
 from evaluation.core.suite import ScoredResponse, ScoredRun
 from evaluation.reporting.tables import NOT_RUN, FixedFigure, Rate, Shift
 from evaluation.results.suite_tables import suite_tables
-from evaluation.suites.quality.records import (
+from evaluation.suites.quality.suite import (
+    SUITE,
     Problem,
     QualitySettings,
     as_records,
 )
-from evaluation.suites.quality.report import tables
-from evaluation.suites.quality.suite import SUITE
 from tests.tables import table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    from evaluation.reporting.tables import Table
+    from evaluation.reporting.tables import Cell, Table
 
 
 SETTINGS = QualitySettings()
@@ -31,7 +29,7 @@ SETTINGS = QualitySettings()
 
 def _record(task: str = "gsm8k", answer: str = "18") -> Record:
     problem = Problem(question="?", reasoning="Because.", answer=answer)
-    return next(as_records(task, {"0000": problem}))
+    return next(as_records(task, [problem]))
 
 
 def _verdict(text: str | None, settings: QualitySettings = SETTINGS) -> Verdict:
@@ -76,29 +74,23 @@ def test_an_answer_is_a_number_of_any_spelling(answer: str, expected: str) -> No
 
 
 @pytest.mark.parametrize(
-    "reasoning", ['"' + "x" * 1001 + '"', '"", "reasoning": ""'], ids=["long", "twice"]
+    "text",
+    [
+        f'{{"reasoning": "{"x" * 1001}", "answer": 18}}',
+        '{"reasoning": "", "reasoning": "", "answer": 18}',
+        '{"answer": 18, "reasoning": ""}',
+    ],
+    ids=["long", "twice", "first"],
 )
-def test_the_right_answer_counts_where_the_schema_is_not_satisfied(
-    reasoning: str,
-) -> None:
-    """Accuracy and validity are two figures: a long reasoning costs the second only."""
-    verdict = _verdict(f'{{"reasoning": {reasoning}, "answer": 18}}')
-    assert verdict.passed
-    assert verdict.scores == {"valid": 0.0, "in_order": 1.0, "correct": 1.0}
+def test_the_right_answer_counts_whatever_is_around_it(text: str) -> None:
+    """A schema that is not satisfied, and members in another order, cost nothing."""
+    assert _verdict(text).passed
 
 
-def test_the_order_of_the_members_is_a_figure() -> None:
-    """A model that answers first where it was to reason first is seen."""
-    verdict = _verdict('{"answer": 18, "reasoning": ""}')
-    assert verdict.passed
-    assert verdict.scores["in_order"] == 0
-
-
-def test_the_published_reading_knows_nothing_of_validity() -> None:
-    """It is a search for an expression."""
+def test_the_published_reading_searches_for_an_expression() -> None:
+    """Where it matches nothing, a text that was cut off is told apart."""
     paper = QualitySettings(reading="paper")
-    for text in ('{"answer": 18}', "18", None):
-        assert "valid" not in _verdict(text, settings=paper).scores
+    assert _verdict('{"answer": 18', settings=paper).passed
     for finish, expected in (("length", "truncated"), ("stop", "form_error")):
         response = Response(record="r", text="It is", finish=finish)
         verdict = SUITE.scorer(paper)(_record())(response)
@@ -114,12 +106,6 @@ def test_a_hostile_text_is_a_failure_of_its_class(text: str) -> None:
     assert _verdict(text).failure_class in {"syntax_error", "form_error"}
 
 
-def _run(
-    by_label: Mapping[str, Sequence[ScoredResponse]], origin: str = "made here"
-) -> ScoredRun:
-    return ScoredRun(facts={"origin": origin}, by_label=by_label)
-
-
 def _answers(
     condition: str, right: str, *, counted: bool = True
 ) -> list[ScoredResponse]:
@@ -131,99 +117,57 @@ def _answers(
             repeat=0,
             model="m",
             condition=condition,
-            verdicts=(
-                Verdict(
-                    passed=flag == "1",
-                    failure_class="" if flag == "1" else "wrong_answer",
-                    scores={"valid": 1.0, "in_order": float(flag == "1")},
-                    counted=counted,
-                ),
-            ),
-            output_tokens=10,
+            verdicts=(Verdict(passed=flag == "1", counted=counted),),
         )
         for number, flag in enumerate(right)
     ]
 
 
-def _table(run: ScoredRun, name: str) -> Table:
-    return next(found for found in tables(run) if found.slug == name)
+def _tables(free: str, constrained: str = "", *, counted: bool = True) -> list[Table]:
+    """Return the tables of a run that have rows; each says whose problems they are."""
+    by_label = {"m free": _answers(FREE, free, counted=counted)}
+    if constrained:
+        by_label["m llguidance"] = _answers("llguidance", constrained)
+    run = ScoredRun(facts={"origin": "made here"}, by_label=by_label)
+    found = [it for it in suite_tables(SUITE, run) if it.rows]
+    assert all("made here" in it.note for it in found)
+    return found
+
+
+def _rows(found: list[Table], name: str) -> Sequence[Sequence[Cell]]:
+    return next(it.rows for it in found if it.slug == name)
 
 
 def test_a_constraint_is_compared_on_the_same_problems() -> None:
-    """Ten that only the constrained answers got, one the other way: p by McNemar."""
-    run = _run(
-        {
-            "m free": _answers(FREE, "1" + "0" * 10 + "1" * 4),
-            "m llguidance": _answers("llguidance", "0" + "1" * 14),
-        }
-    )
-    (row,) = _table(run, "constrained").rows
+    """Ten that only the constrained answers got, one the other way: p by McNemar.
+
+    Four problems that both got wrong do not prove that there is no difference.
+    """
+    found = _tables("1" + "0" * 10 + "1" * 4, "0" + "1" * 14)
+    (row,) = _rows(found, "constrained")
     assert row[:2] == ("gsm8k: m free", "gsm8k: m llguidance")
     assert row[2:6] == (Rate(5, 15), Rate(14, 15), 1, 10)
     assert str(row[6]).startswith("+60.0 pp")
     assert row[7] == pytest.approx(2 * 12 / 2**11)
-
-
-def test_pairs_that_all_agree_give_no_interval() -> None:
-    """Four problems that both got wrong do not prove that there is no difference."""
-    run = _run(
-        {
-            "m free": _answers(FREE, "0000"),
-            "m llguidance": _answers("llguidance", "0000"),
-        }
-    )
-    (row,) = _table(run, "constrained").rows
+    (row,) = _rows(_tables("0000", "0000"), "constrained")
     assert row[6] == Shift(0.0, None)
 
 
-def test_accuracy_has_the_shares_of_valid_and_ordered_answers() -> None:
-    """Of answers of which neither is known there is no share, and not the share 0."""
-    answers = _answers(FREE, "10")
-    (row,) = _table(_run({"m free": answers}), "accuracy").rows
-    assert row == ("gsm8k", "m free", Rate(1, 2), Rate(2, 2), Rate(1, 2), 10.0)
-    unknown = [replace(it, verdicts=(Verdict(passed=True),)) for it in answers]
-    (row,) = _table(_run({"m free": unknown}), "accuracy").rows
-    assert row == ("gsm8k", "m free", Rate(2, 2), None, None, 10.0)
+def test_what_was_not_run_or_does_not_count_is_in_no_share() -> None:
+    """A task without answers has no figure, and not the figure 0.
 
-
-def test_what_was_not_run_is_not_run() -> None:
-    """A task without answers has no figure, and not the figure 0."""
-    run = _run({"m free": _answers(FREE, "10")})
-    (row,) = _table(run, "paper-table-7").rows
-    assert row == ("m free", NOT_RUN, NOT_RUN, FixedFigure(50))
-
-
-def test_answers_that_nobody_can_be_blamed_for_are_in_no_share() -> None:
-    """They stay out of the denominator, and out of every pair."""
-    run = _run(
-        {
-            "m free": _answers(FREE, "11", counted=False),
-            "m llguidance": _answers("llguidance", "10"),
-        }
+    A run without a constraint has nothing to compare.
+    """
+    found = _tables("10")
+    assert _rows(found, "pass-rate") == (("all", "m free", 2, Rate(1, 2)),)
+    assert _rows(found, "paper-table-7") == (
+        ("m free", NOT_RUN, NOT_RUN, FixedFigure(50)),
     )
-    rows = {row[1]: row[2] for row in _table(run, "accuracy").rows}
-    assert rows == {"m free": Rate(0, 0), "m llguidance": Rate(1, 2)}
-    (row,) = _table(run, "constrained").rows
+    assert "constrained" not in {it.slug for it in found}
+    found = _tables("11", "10", counted=False)
+    assert {row[1]: row[3] for row in _rows(found, "pass-rate")} == {
+        "m free": Rate(0, 0),
+        "m llguidance": Rate(1, 2),
+    }
+    (row,) = _rows(found, "constrained")
     assert row[2:] == (Rate(0, 0), Rate(0, 0), 0, 0, None, None)
-
-
-def test_every_table_says_whose_problems_they_are() -> None:
-    """A figure on problems of our own is no figure on the published ones."""
-    run = _run(
-        {
-            "m free": _answers(FREE, "1"),
-            "m llguidance": _answers("llguidance", "1"),
-        }
-    )
-    found = [it for it in suite_tables(SUITE, run) if it.rows]
-    assert len(found) == 7
-    assert all("made here" in it.note for it in found)
-
-
-def test_a_table_without_a_row_is_not_shown() -> None:
-    """A run without a constraint, in one order, has nothing to compare."""
-    run = _run({"m free": _answers(FREE, "1")})
-    assert [it.slug for it in tables(run) if it.rows] == [
-        "accuracy",
-        "paper-table-7",
-    ]
