@@ -92,13 +92,24 @@ def reached(rows: Iterable[FitRow]) -> dict[str, list[Rate]]:
 
 def fits_table(rows: Sequence[FitRow]) -> Table:
     """Return one line a target: accepted records, and the obstacles."""
-    lines = [
-        (target, *rates, *_refused(target_rows), _causes(target_rows))
-        for target, rates in reached(rows).items()
-        for target_rows in [
-            [row for row in rows if row.target == target and row.sampled]
-        ]
-    ]
+    lines: list[tuple[Cell, ...]] = []
+    for target, rates in reached(rows).items():
+        sampled = [row for row in rows if row.target == target and row.sampled]
+        shares = sorted(
+            row.refused
+            for row in sampled
+            if row.counts_as != "never" and row.refused is not None
+        )
+        refused: list[Cell] = [None, None]
+        if shares:
+            figures = mean(shares), shares[len(shares) // 10]
+            refused = [f"{100 * share:.1f} %" for share in figures]
+        alone = Counter(
+            row.in_the_way[0] for row in sampled if len(row.in_the_way) == 1
+        )
+        frequent = sorted(alone.items(), key=lambda item: (-item[1], item[0]))[:_SHOWN]
+        causes = ", ".join(f"{cause} {count:,}" for cause, count in frequent)
+        lines.append((target, *rates, *refused, causes))
     late = sum(row.late for row in rows if row.sampled)
     return Table(
         title="Real schemas that providers accept",
@@ -119,24 +130,6 @@ def fits_table(rows: Sequence[FitRow]) -> Table:
         "without properties do not count. Searches that a deadline of processor time "
         f"ended: {late:,}.",
     )
-
-
-def _refused(rows: Iterable[FitRow]) -> list[Cell]:
-    shares = sorted(
-        row.refused
-        for row in rows
-        if row.counts_as != "never" and row.refused is not None
-    )
-    if not shares:
-        return [None, None]
-    figures = mean(shares), shares[len(shares) // 10]
-    return [f"{100 * share:.1f} %" for share in figures]
-
-
-def _causes(rows: Iterable[FitRow]) -> str:
-    alone = Counter(row.in_the_way[0] for row in rows if len(row.in_the_way) == 1)
-    frequent = sorted(alone.items(), key=lambda item: (-item[1], item[0]))[:_SHOWN]
-    return ", ".join(f"{cause} {count:,}" for cause, count in frequent)
 
 
 def read_fits(folder: Path) -> list[FitRow]:
