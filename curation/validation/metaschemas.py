@@ -150,25 +150,25 @@ def complaint(schema: Json, dialect: Dialect) -> Complaint | None:
     """
     if is_valid(schema, dialect):
         return None
-    validator, value = _quick(dialect.name), plain(schema)
-    tokens, message = min(map(cause, validator.iter_errors(value)))
-    restore = _whole_places(validator, value)
+    errors, restore = _errors(schema, dialect)
+    tokens, message = min(map(cause, errors))
     return Complaint(pointer=pointer(min(restore(tokens))), message=message)
 
 
-def _whole_places(
-    validator: jsonschema_rs.Validator, value: Json
-) -> Callable[[Tokens], set[Tokens]]:
+def _errors(
+    schema: Json, dialect: Dialect
+) -> tuple[list[jsonschema_rs.ValidationError], Callable[[Tokens], set[Tokens]]]:
+    """Return all errors, and what gives the places that a path of theirs may mean."""
     from curation.validation.faults import whole_places  # noqa: PLC0415 - of faults alone
 
-    return whole_places(validator, value)
+    validator, value = _quick(dialect.name), plain(schema)
+    return [*validator.iter_errors(value)], whole_places(validator, value)
 
 
 def every_complaint(schema: Json, dialect: Dialect) -> list[Complaint]:
     """Return all errors under a dialect's metaschema, sorted as by `complaint`."""
-    validator, value = _quick(dialect.name), plain(schema)
-    restore = _whole_places(validator, value)
-    causes = map(cause, validator.iter_errors(value))
+    errors, restore = _errors(schema, dialect)
+    causes = map(cause, errors)
     return sorted({Complaint(pointer(min(restore(at))), text) for at, text in causes})
 
 
@@ -177,9 +177,8 @@ def complaints(schema: Json, dialect: Dialect) -> tuple[Tokens, ...]:
 
     Of an `anyOf` that failed, the deepest places count.
     """
-    validator, value = _quick(dialect.name), plain(schema)
-    restore = _whole_places(validator, value)
-    paths = {path for error in validator.iter_errors(value) for path in _places(error)}
+    errors, restore = _errors(schema, dialect)
+    paths = {path for error in errors for path in _places(error)}
     return tuple(
         sorted({restored for shortened in paths for restored in restore(shortened)})
     )
