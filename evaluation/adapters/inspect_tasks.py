@@ -14,7 +14,6 @@ names its way (`constraint`).
 from __future__ import annotations
 
 import json
-from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
@@ -167,9 +166,7 @@ def _register(name: str) -> None:
         paper: bool = False,  # noqa: FBT001, FBT002 - given by name: -T paper=true
         structured: bool = False,  # noqa: FBT001, FBT002 - as above
     ) -> Task:
-        return partial(suite_task, name)(
-            data, records, paper=paper, structured=structured
-        )
+        return suite_task(name, data, records, paper=paper, structured=structured)
 
     # Inspect calls a task by the package of its function: `csbdata/NAME`.
     make.__module__ = "csbdata"

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from itertools import islice
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench.data.value_stream import stream
 from curation.core.benchmark import InstanceKind
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.constraints.keyword_values import asserted_formats
@@ -34,7 +32,7 @@ from curation.instances.near_misses.search import (
     search_near_misses,
 )
 from curation.instances.near_misses.sites import member_at
-from curation.instances.witnesses.search import find_witnesses
+from curation.instances.witnesses.search import Budget, find_witnesses
 from curation.json.pointer import tokens_of
 from curation.schema.dialects import DIALECTS
 from tests.curation.instances.keywords import cases
@@ -118,8 +116,8 @@ def test_what_every_near_miss_is(name: str, subtests: pytest.Subtests) -> None:
             compiled = CompiledSchema.from_json(schema, dialect)
             witnesses = find_witnesses(compiled).witnesses
             found, reasons = search_near_misses(compiled, witnesses)
-            valid = {text_of(value) for value in islice(stream(compiled, 1), 60)}
-            valid |= {text_of(witness.value) for witness in witnesses}
+            others = find_witnesses(compiled, 1, Budget(count=60)).witnesses
+            valid = {text_of(witness.value) for witness in (*witnesses, *others)}
             for each in found:
                 assert not compiled.is_valid(each.value)
                 assert each.keyword != MIXED

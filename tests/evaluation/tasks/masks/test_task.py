@@ -319,11 +319,12 @@ def _dead(result: Result, case: str) -> Row:
     )  # fmt: skip
 
 
-def _written(tmp_path: Path, rows: list[Row]) -> Path:
-    header = {**HEAD, "engines": [], "limits": {"compile_seconds": 40}}
+def _exported(
+    tmp_path: Path, rows: Sequence[Row], engines: Sequence[UntypedJson] = ()
+) -> list[Path]:
+    header = {**HEAD, "engines": [*engines]}
     run = open_run(write_run(tmp_path / "run", rows, header))
-    (folder,) = write_maskbench(run, tmp_path / "out")
-    return folder
+    return write_maskbench(run, tmp_path / "out")
 
 
 def test_a_schema_has_its_file() -> None:
@@ -360,9 +361,7 @@ def test_no_two_results_share_a_file_on_any_disk(tmp_path: Path) -> None:
     ids = ["CASE", "case", "Case", "caf\u00e9", "cafe\u0301", "Other"]
     ids += ["a" * 300, "a" * 301]
     rows = [row(id=each, engine=engine) for each in ids for engine in ("a 1", "a/1")]
-    header = {**HEAD, "engines": [], "limits": {"compile_seconds": 40}}
-    run = open_run(write_run(tmp_path / "run", rows, header))
-    folders = write_maskbench(run, tmp_path / "out")
+    folders = _exported(tmp_path, rows)
     assert len({folder.name.casefold() for folder in folders}) == 2
     files = [path.name for path in folders[0].glob("*---*.json")]
     assert len({name.casefold() for name in files}) == len(ids)
@@ -374,7 +373,7 @@ def test_a_death_leaves_the_marker_and_the_exit_code(tmp_path: Path) -> None:
     """As its runner does: `pending_file`, and the signal in log.txt."""
     deaths = [Result.CRASH, Result.OUT_OF_MEMORY, Result.TIMEOUT]
     rows = [_dead(each, f"o{place}") for place, each in enumerate(deaths)]
-    folder = _written(tmp_path, rows)
+    (folder,) = _exported(tmp_path, rows)
     files = sorted(folder.glob("*.json"))
     assert [json.loads(each.read_text()) for each in files] == [{"pending_file": 1}] * 3
     assert (folder / "log.txt").read_text().splitlines() == [
@@ -387,16 +386,15 @@ def test_a_death_leaves_the_marker_and_the_exit_code(tmp_path: Path) -> None:
 def test_hostile_names_stay_in_the_folder(tmp_path: Path) -> None:
     """An id, a config or an engine's name cannot leave the folder."""
     hostile = row(id="../../x/\n", config="../../y", engine="../../e 1")
-    folder = _written(tmp_path, [hostile])
+    (folder,) = _exported(tmp_path, [hostile])
     assert folder.parent == tmp_path / "out"
     assert len(list(folder.glob("*.json"))) == 1
 
 
 def test_a_run_without_masks_has_none(tmp_path: Path) -> None:
     """The fault names the task that was not run."""
-    run = open_run(write_run(tmp_path / "run", [row(task="probe")]))
     with pytest.raises(NoInput, match="masks"):
-        write_maskbench(run, tmp_path / "out")
+        _exported(tmp_path, [row(task="probe")])
 
 
 _SCRIPT = Path(os.environ.get("CSBDATA_MASKBENCH", "/nowhere")).joinpath(
@@ -421,9 +419,7 @@ def test_its_script_of_results_prints_its_table(tmp_path: Path) -> None:
             [(accepted(20_000_000), blocked()), (accepted(valid=False),)]
         )
     ]
-    head = {**HEAD, "engines": engines}
-    run = open_run(write_run(tmp_path / "run", rows, head))
-    folders = write_maskbench(run, tmp_path / "out")
+    folders = _exported(tmp_path, rows, engines)
     command: list[str | Path] = [sys.executable, _SCRIPT, *folders]
     said = subprocess.run(
         command, cwd=tmp_path, capture_output=True, text=True, check=True
@@ -442,7 +438,6 @@ def test_an_engine_that_maskbench_does_not_know_has_another_id(tmp_path: Path) -
         {"engine": f"{name} 1.0", "name": name} for name in ("llguidance", "alpha")
     ]
     rows = [row(engine=engine["engine"]) for engine in engines]
-    run = open_run(write_run(tmp_path / "run", rows, {**HEAD, "engines": engines}))
-    folders = write_maskbench(run, tmp_path / "out")
+    folders = _exported(tmp_path, rows, engines)
     ids = {json.loads((folder / "meta.txt").read_text())["id"] for folder in folders}
     assert ids == {"llg", "alpha+1.0"}

@@ -27,6 +27,7 @@ from evaluation.results.reader import open_run
 from evaluation.setup.engine_files import engine_paths
 from evaluation.tasks import task_named
 from evaluation.tasks.probe.outcomes import (
+    Declaration,
     ProbeOutcome,
     ProbeResult,
     Support,
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import UntypedJson
     from evaluation.core.cases import Case, Row
-    from evaluation.reporting.tables import Table
+    from evaluation.reporting.tables import Cell, Table
     from evaluation.results.reader import RecordedRun
 
 
@@ -248,30 +249,30 @@ def test_contexts_that_a_probe_has_not_are_not_run(tmp_path: Path) -> None:
     assert line[2:] == ("refused", *[NOT_RUN] * 6)
 
 
+def _theoretical(
+    tmp_path: Path, rows: list[Row], config: str = "all"
+) -> dict[tuple[Cell, ...], tuple[Cell, ...]]:
+    """Return the table's figures by engine and basis."""
+    run = open_run(write_run(tmp_path, rows, HEAD))
+    table = _table(run, "theoretical-coverage")
+    return {line[1:3]: line[3:] for line in table.rows if line[0] == config}
+
+
+def _schema_row(id_: str, features: list[str], **named: UntypedJson) -> Row:
+    label = {"features": features, **named}
+    return row(engine=LLGUIDANCE, task="masks", id=id_, label=label)
+
+
 def test_theoretical_coverage_is_of_the_schemas_in_the_run(tmp_path: Path) -> None:
     """By each document and by the probes, beside what compiled; each schema once."""
     schemas = [
-        row(
-            engine=LLGUIDANCE,
-            task="masks",
-            id=f"o{number}",
-            result=result,
-            label={"features": features},
-        )
-        for number, (result, features) in enumerate(
-            [
-                (Result.OK, ["required", "enum"]),
-                (Result.OK, ["required", "oneOf"]),
-                (Result.COMPILE_ERROR, ["not"]),
-            ]
-        )
+        _schema_row("o0", ["required", "enum"]),
+        _schema_row("o1", ["required", "oneOf"]),
+        replace(_schema_row("o2", ["not"]), result=Result.COMPILE_ERROR),
     ]
     probes = _rows("required", "enum", "oneOf (disjoint)")
-    run = open_run(write_run(tmp_path, [*probes, *schemas], HEAD))
-    table = _table(run, "theoretical-coverage")
-    found = {row[1:3]: row[3:] for row in table.rows if row[0] == "Github_easy"}
     compiled = Rate(2, 3)
-    assert found == {
+    assert _theoretical(tmp_path, [*probes, *schemas], "Github_easy") == {
         ("accept-all", "probes"): (Rate(0, 3), Rate(0, 3), None),
         (LLGUIDANCE, "llguidance 0.2.0rc (paper)"): (Rate(1, 3), Rate(1, 3), compiled),
         (LLGUIDANCE, "llguidance"): (Rate(1, 3), Rate(2, 3), compiled),
@@ -295,18 +296,11 @@ def test_coverage_counts_only_contexts_that_a_schema_has(tmp_path: Path) -> None
     ]
     rows += [
         policies.answered(_case("oneOf (disjoint)"), policies.knows_all, LLGUIDANCE),
-        *(
-            row(engine=LLGUIDANCE, task="masks", id=name, label={"features": used})
-            for name, used in (("a", ["enum"]), ("b", ["enum", "oneOf"]))
-        ),
+        _schema_row("a", ["enum"]),
+        _schema_row("b", ["enum", "oneOf"]),
     ]
-    run = open_run(write_run(tmp_path, rows, HEAD))
-    found = {
-        line[2]: line[3:5]
-        for line in _table(run, "theoretical-coverage").rows
-        if line[0] == "all"
-    }
-    assert found["probes"] == (Rate(1, 2), Rate(2, 2))
+    found = _theoretical(tmp_path, rows)
+    assert found[LLGUIDANCE, "probes"][:2] == (Rate(1, 2), Rate(2, 2))
 
 
 def test_a_format_counts_by_its_value(tmp_path: Path) -> None:
@@ -317,22 +311,16 @@ def test_a_format_counts_by_its_value(tmp_path: Path) -> None:
         policies.answered(email, policies.accepts_all, LLGUIDANCE),
         policies.refused(_case("format (unknown)"), LLGUIDANCE),
         *(
-            row(
-                engine=LLGUIDANCE,
-                task="masks",
-                id=f"o{number}",
-                label={"features": ["format"], "formats": formats},
-            )
+            _schema_row(f"o{number}", ["format"], formats=formats)
             for number, formats in enumerate(
                 [["date"], ["email"], ["date", "email"], ["x-odd"], []]
             )
         ),
     ]
-    run = open_run(write_run(tmp_path, rows, HEAD))
-    table = _table(run, "theoretical-coverage")
-    found = {line[2]: line[3:5] for line in table.rows if line[0] == "all"}
-    assert found["probes"] == (Rate(1, 5), Rate(2, 5))
-    assert found["llguidance 0.2.0rc (paper)"] == (Rate(5, 5), Rate(5, 5))
+    found = _theoretical(tmp_path, rows)
+    assert found[LLGUIDANCE, "probes"][:2] == (Rate(1, 5), Rate(2, 5))
+    paper = found[LLGUIDANCE, "llguidance 0.2.0rc (paper)"]
+    assert paper[:2] == (Rate(5, 5), Rate(5, 5))
 
 
 def test_the_report_reads_as_it_did(
@@ -363,62 +351,56 @@ def test_miniature_engines_are_caught_through_the_driver(tmp_path: Path) -> None
 
 
 LEVELS = st.sampled_from(Support)
+#: How many features the figure marks as supported.
+_FIGURE_4 = {
+    "llguidance": 18,
+    "llama_cpp": 16,
+    "outlines_core": 14,
+    "xgrammar": 13,
+    "openai": 6,
+    "gemini": 6,
+}
 
 
 def test_the_papers_figure_4_is_whole() -> None:
-    """Six systems, 29 features, each either supported or not."""
+    """Six systems, 29 features, each either supported or not; counted by hand."""
     paper = [each for each in declarations() if each.paper]
     assert len(features()) == len(set(features())) == 29
-    assert len(paper) == 6
     for each in paper:
         assert set(each.features) == set(features())
         assert set(each.features.values()) <= {Support.YES, Support.NO}
-
-
-@pytest.mark.parametrize(
-    ("name", "supported"),
-    [
-        ("llguidance", 18),
-        ("llama_cpp", 16),
-        ("outlines_core", 14),
-        ("xgrammar", 13),
-        ("openai", 6),
-        ("gemini", 6),
-    ],
-)
-def test_so_many_features_does_figure_4_mark(name: str, supported: int) -> None:
-    """Counted by hand in the figure."""
-    (said,) = [e for e in declarations() if e.paper and name in e.engines]
-    assert list(said.features.values()).count(Support.YES) == supported
+    marked = {each.engines: [*each.features.values()] for each in paper}
+    counts = {
+        name: values.count(Support.YES)
+        for engines, values in marked.items()
+        for name in engines
+        if name in _FIGURE_4
+    }
+    assert (len(paper), counts) == (6, _FIGURE_4)
 
 
 def test_every_declaration_has_its_document() -> None:
-    """With known features only, and engines that exist but for the closed ones."""
+    """With known features only; every engine here has one, the closed ones too."""
     for each in declarations():
         assert each.document
         assert set(each.features) <= set(features())
         assert set(each.engines) <= {*engine_paths(), "openai", "gemini"}
-
-
-def test_every_engine_here_has_a_declaration_of_today() -> None:
-    """If only that its documents say nothing."""
     said = {name for each in declarations() if not each.paper for name in each.engines}
     assert set(engine_paths()) - {"none"} <= said
 
 
+def _today(engine: str) -> Declaration:
+    (found,) = [e for e in declarations() if not e.paper and engine in e.engines]
+    return found
+
+
 def test_what_no_document_says_is_unknown() -> None:
-    """And it does not cover a schema."""
-    (silent,) = [
-        e for e in declarations() if not e.paper and "outlines_core" in e.engines
-    ]
+    """And it covers no schema; Figure 4 has no `then`, but what has `if` has it."""
+    silent = _today("outlines_core")
     assert silent.of("required") is Support.UNKNOWN
     assert coverage(["required"], silent.features) is Support.NO
-
-
-def test_a_feature_is_found_under_its_other_names() -> None:
-    """Figure 4 has no `then`, but what has `if` has it."""
-    (today,) = [e for e in declarations() if not e.paper and "llama_cpp" in e.engines]
-    assert today.of("then") is today.of("if") is Support.NO
+    llama = _today("llama_cpp")
+    assert llama.of("then") is llama.of("if") is Support.NO
 
 
 @given(st.dictionaries(st.sampled_from(features()), LEVELS), st.data())
