@@ -19,7 +19,6 @@ import yaml
 
 from curation.core.json_types import Json, UntypedJson
 from curation.json.text import depth
-from curation.json.values import type_of
 from curation.json.yaml_reader import (
     YamlError,
     YamlOptions,
@@ -383,7 +382,7 @@ def _value_flaws(
     elif isinstance(items, list) and wrapper is not None:
         yield Flaw("not_wrapped", f"the key is {wrapper}")
     if not isinstance(items, list):
-        yield Flaw("not_a_list", f"it is {_kind(items)}")
+        yield Flaw("not_a_list", f"it is {_KINDS[type(items)]}")
         return
     minimum, maximum = row.counts
     if not minimum <= len(items) <= maximum:
@@ -397,8 +396,9 @@ def _value_flaws(
     yield from islice(flaws, _MAX_FAULTS)
 
 
-def _kind(value: UntypedJson) -> str:
-    return "number" if isinstance(value, float) else type_of(value)
+#: JSON's words for the types of scalars, and of all values.
+_SCALARS: Final = {str: "string", bool: "boolean", int: "integer", float: "number"}
+_KINDS: Final = {**_SCALARS, dict: "object", list: "array", type(None): "null"}
 
 
 def schema_flaws(
@@ -417,7 +417,7 @@ def schema_flaws(
     members = schema.get("properties")
     types = schema.get("type", ())
     types = (types,) if isinstance(types, str) else types
-    kind = _kind(value)
+    kind = _KINDS[type(value)]
     has_type = kind in types or (kind == "integer" and "number" in types)
     if types and not has_type:
         is_scalar = isinstance(value, bool | int | float)
