@@ -235,7 +235,8 @@ def _form_flaws(
     layout: Layout, row: IfstructRecord, value: AnswerValue | Flaw
 ) -> Iterator[Flaw]:
     """Yield the faults of the code block, or of its absence, and the text around."""
-    wish, _, language = row.wish.partition(":")
+    fence = row.fence or "required" * row.require_code_block
+    wish, _, language = fence.partition(":")
     if wish == "required" and (not layout.fences or layout.content is None):
         yield Flaw("missing_fence")
     if wish == "forbidden" and layout.fences:
@@ -295,8 +296,7 @@ def _read_answer(
     if text.startswith(("[", "{")) or _YAML.match(text):
         return _read_json(text)
     failure = "leading_text" if _BRACKET.search(text) else "invalid_json"
-    begins = shortened(text, _SHOWN_BEGINNING)
-    return Flaw(failure, f"begins neither with [ nor {{: {begins}")
+    return Flaw(failure, shortened(text, _SHOWN_BEGINNING))
 
 
 #: Maximum levels of nesting; a row asks for five at most.
@@ -368,7 +368,8 @@ def _value_flaws(
     A wrapper is an object with one member that is a list; with a second member it is
     not a wrapper.
     """
-    items, wrapper = answer.value, row.wrapper
+    items = answer.value
+    wrapper = row.top_level_key if row.require_wrapper_key else None
     if answer.is_flow:
         yield Flaw("wrong_format", "JSON for YAML")
     members = [*items.items()] if isinstance(items, dict) else []
@@ -384,7 +385,8 @@ def _value_flaws(
     if not isinstance(items, list):
         yield Flaw("not_a_list", f"it is {_KINDS[type(items)]}")
         return
-    minimum, maximum = row.counts
+    count = row.top_level_count
+    minimum, maximum = (count, count) if isinstance(count, int) else count
     if not minimum <= len(items) <= maximum:
         span = str(minimum) if minimum == maximum else f"{minimum} to {maximum}"
         yield Flaw("item_count", f"{len(items)} items, {span} are required")
