@@ -252,8 +252,7 @@ def _choice_retractions(
     wrong = "YAML" if row.output_format == "json" else "JSON"
     yield Retraction(choice="format", wrong=wrong, final=row.output_format.upper())
     count = draw.choice([n for n in range(2, 9) if not least <= n <= most])
-    final = str(least) if least == most else ""
-    yield Retraction(choice="count", wrong=f"{count} {plural}", final=final)
+    yield Retraction(choice="count", wrong=f"{count} {plural}")
     wrong = f"the key `{draw.choice(_WRONG_KEYS)}` around it"
     if row.wrapper is not None and not _is_drawn(draw, 0.5):
         wrong = "a bare list"

@@ -160,7 +160,7 @@ class Retraction(msgspec.Struct, frozen=True, kw_only=True):
     choice: Choice
     #: The first statement, as the text spells it.
     wrong: str
-    #: The final one, as the text spells it; empty for a retracted field.
+    #: The final one, as the text spells it; empty for a field and a count.
     final: str = ""
     #: The field whose limit it is.
     field: str = ""

@@ -19,7 +19,6 @@ import yaml
 
 from curation.core.json_types import Json, UntypedJson
 from curation.json.text import depth
-from curation.json.values import type_of
 from curation.json.yaml_reader import (
     YamlError,
     YamlOptions,
@@ -236,7 +235,8 @@ def _form_flaws(
     layout: Layout, row: IfstructRecord, value: AnswerValue | Flaw
 ) -> Iterator[Flaw]:
     """Yield the faults of the code block, or of its absence, and the text around."""
-    wish, _, language = row.wish.partition(":")
+    fence = row.fence or "required" * row.require_code_block
+    wish, _, language = fence.partition(":")
     if wish == "required" and (not layout.fences or layout.content is None):
         yield Flaw("missing_fence")
     if wish == "forbidden" and layout.fences:
@@ -296,8 +296,7 @@ def _read_answer(
     if text.startswith(("[", "{")) or _YAML.match(text):
         return _read_json(text)
     failure = "leading_text" if _BRACKET.search(text) else "invalid_json"
-    begins = shortened(text, _SHOWN_BEGINNING)
-    return Flaw(failure, f"begins neither with [ nor {{: {begins}")
+    return Flaw(failure, shortened(text, _SHOWN_BEGINNING))
 
 
 #: Maximum levels of nesting; a row asks for five at most.
@@ -369,7 +368,8 @@ def _value_flaws(
     A wrapper is an object with one member that is a list; with a second member it is
     not a wrapper.
     """
-    items, wrapper = answer.value, row.wrapper
+    items = answer.value
+    wrapper = row.top_level_key if row.require_wrapper_key else None
     if answer.is_flow:
         yield Flaw("wrong_format", "JSON for YAML")
     members = [*items.items()] if isinstance(items, dict) else []
@@ -383,9 +383,10 @@ def _value_flaws(
     elif isinstance(items, list) and wrapper is not None:
         yield Flaw("not_wrapped", f"the key is {wrapper}")
     if not isinstance(items, list):
-        yield Flaw("not_a_list", f"it is {_kind(items)}")
+        yield Flaw("not_a_list", f"it is {_KINDS[type(items)]}")
         return
-    minimum, maximum = row.counts
+    count = row.top_level_count
+    minimum, maximum = (count, count) if isinstance(count, int) else count
     if not minimum <= len(items) <= maximum:
         span = str(minimum) if minimum == maximum else f"{minimum} to {maximum}"
         yield Flaw("item_count", f"{len(items)} items, {span} are required")
@@ -397,8 +398,9 @@ def _value_flaws(
     yield from islice(flaws, _MAX_FAULTS)
 
 
-def _kind(value: UntypedJson) -> str:
-    return "number" if isinstance(value, float) else type_of(value)
+#: JSON's words for the types of scalars, and of all values.
+_SCALARS: Final = {str: "string", bool: "boolean", int: "integer", float: "number"}
+_KINDS: Final = {**_SCALARS, dict: "object", list: "array", type(None): "null"}
 
 
 def schema_flaws(
@@ -417,7 +419,7 @@ def schema_flaws(
     members = schema.get("properties")
     types = schema.get("type", ())
     types = (types,) if isinstance(types, str) else types
-    kind = _kind(value)
+    kind = _KINDS[type(value)]
     has_type = kind in types or (kind == "integer" and "number" in types)
     if types and not has_type:
         is_scalar = isinstance(value, bool | int | float)

@@ -99,6 +99,15 @@ def test_what_is_cut_off_is_at_least_that() -> None:
     assert figures.first_token(_COMPILING) == Quantile(40_000_000_000, at_least=True)
     assert figures.per_token(_COMPILING) is None
     assert figures.compile(_REFUSED) is None
+    # A text that took longer than its deadline took that; without either it is unknown.
+    took = Quantile(20_000_000, at_least=True)
+    assert (
+        TextFigures(msgspec.structs.replace(LIMITS, run_seconds=0.001)).total(late)
+        == took
+    )
+    endless = TextFigures(msgspec.structs.replace(LIMITS, run_seconds=None))
+    assert endless.total(late) == took
+    assert endless.total(replace(late, total_ns=None)) is None
 
 
 def test_time_outs_stay_in_the_table() -> None:
@@ -134,7 +143,8 @@ def test_nothing_forced_is_one_token_a_pass() -> None:
     dead = replace(OK, ending=TextEnding.DEAD_END, steps=(step,) * 4)
     for made in (ended, cut_off, dead):
         (row,) = steps({"some": [written(made, VALID)]}).rows
-        assert row[-1] == 1
+        # The first pass is the prompt's.
+        assert (row[1], row[-1]) == (len(made.steps) - 1, 1)
     forced = replace(OK, tokens=(1,) * 7, steps=(step,) * 4)
     table = steps({"some": [written(forced, VALID)]})
     cells = dict(zip(table.columns, table.rows[0], strict=True))

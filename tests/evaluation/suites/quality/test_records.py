@@ -165,6 +165,11 @@ def test_what_is_no_problem_is_named(
     (tmp_path / "gsm8k.jsonl").write_text("\n".join(lines))
     with pytest.raises(BadData, match=r"gsm8k\.jsonl:3"):
         quality_records(asked, SETTINGS)
+    frame = pl.from_dicts([*MATHS[:2], row], infer_schema_length=None)
+    (tmp_path / "gsm8k").joinpath("main").mkdir()
+    frame.write_parquet(tmp_path / "gsm8k/main/test.parquet")
+    with pytest.raises(BadData, match=r"main/test\.parquet:3"):
+        quality_records(asked, SETTINGS)
 
 
 _EQUATION = re.compile(r"(-?[\d.]+(?: [-+*/] -?[\d.]+)+) = (-?[\d.]*\d)")

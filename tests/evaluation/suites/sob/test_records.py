@@ -36,6 +36,7 @@ from tests.publishing import connected
 from tests.tables import table
 
 if TYPE_CHECKING:
+    from curation.core.json_types import Json
     from evaluation.core.records import RecordSet
     from evaluation.suites.sob.records import SobRecord
 
@@ -107,6 +108,12 @@ def test_the_sample_is_balanced(source: str) -> None:
     assert levels == [complexity_of(record.json_schema) for record in records]
     absent = [None in all_leaves(record.ground_truth).values() for record in records]
     assert (sum(absent), len(absent) - sum(absent)) == _ABSENT[source]
+
+
+@pytest.mark.parametrize(("schema", "level"), table(__file__, "complexities"))
+def test_a_schema_is_as_hard_as_it_is_deep(schema: Json, level: str) -> None:
+    """Objects and arrays are levels; an array of objects is hard at any level."""
+    assert complexity_of(schema) == level
 
 
 def test_a_second_reader_gave_the_same_answers() -> None:

@@ -173,6 +173,8 @@ def test_a_run_of_nothing_but_failed_scoring_is_reported() -> None:
     failed = Verdict(passed=False, failure_class="scoring_failed")
     broken = [copy(one, condition="E", verdicts=(failed,)) for one in listed]
     tables = _tables((label, listed), ("m E", broken))
+    lines = answers_of(ScoredRun(facts={}, by_label={"m E": broken}))
+    assert set(lines["leaves"]) == {0}
     assert _lines(tables["leaderboard"])[1]["overall"] == 0
     assert tables["leaves"].rows
     # Programs read rows by the names of their columns.

@@ -153,6 +153,16 @@ def test_every_wrong_leaf_has_its_class(
     assert {path_text(path): str(kind) for path, kind in found.items()} == expected
 
 
+def test_each_reading_has_its_own_validator() -> None:
+    """0.3 is a multiple of 0.1, but not by the arithmetic of the published one."""
+    published, ours = (
+        compile_schema({"multipleOf": 0.1}, rules).refusal(0.3)
+        for rules in (PUBLISHED, RECOMMENDED)
+    )
+    assert published == "0.3 is not a multiple of 0.1"
+    assert ours is None
+
+
 def test_under_pythons_equality_true_is_no_mistake_for_one() -> None:
     """The classes follow the reading's equality."""
     leaves = (all_leaves({"a": 1}), all_leaves({"a": True}))
