@@ -112,7 +112,8 @@ class Shaped(msgspec.Struct):
 
     def _part(self, schema: UntypedJson, source: Tokens, target: Tokens) -> UntypedJson:
         """Return the sent form of a part, and note the locations of all parts in it."""
-        self.places[source], self._sources[target] = target, source
+        self.places[source] = target
+        self._sources[target] = source
         if not isinstance(schema, dict):
             return schema
         shape = shape_of(schema)

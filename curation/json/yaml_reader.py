@@ -170,6 +170,10 @@ def yaml_1_1_scalar(
     return str(value) if isinstance(value, datetime.date) else value
 
 
+def _text_of(text: str, _value: UntypedJson) -> Hashable:
+    return text
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class YamlOptions:
     """Parameters of the reader; the defaults are for schema files."""
@@ -177,7 +181,7 @@ class YamlOptions:
     #: Value of a plain scalar (text, None) or of one with an explicit tag (text, tag).
     scalar: Callable[..., UntypedJson] = core_scalar
     #: Name of a member, by the text and the value of its scalar.
-    name: Callable[[str, UntypedJson], Hashable] = lambda text, _value: text
+    name: Callable[[str, UntypedJson], Hashable] = _text_of
     #: Refuse two members of one name; otherwise the last one counts and the names are
     #: reported.
     unique_names: bool = True

@@ -5,13 +5,25 @@ It is `judge`, with all that it calls, translated from Python.
 
 from __future__ import annotations
 
+import json
 import re
-from typing import Final, NamedTuple
+from collections.abc import Mapping
+from math import inf
+from typing import Any, Final, NamedTuple, NoReturn, cast
 
+import msgspec
+import yaml
+from msgspec.structs import replace
+
+from curation.core.documents import Rejected
 from curation.core.json_types import Json, UntypedJson
+from curation.fit.edits import asserting
+from curation.fit.equal_edits import has_exclusive_branches
 from curation.fit.profile import Profile, load_profiles
+from curation.fit.rewriting import Rewriting
 from curation.fit.scan import Scan
 from curation.fit.schema_fit import lacks_keywords
+from curation.fit.shapes import SHAPE, AnswerShape, shape_of, with_shape
 from curation.fit.verdict import (
     FitFinding,
     Tool,
@@ -21,15 +33,21 @@ from curation.fit.verdict import (
     leads_out,
     verdict_of,
 )
+from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.constraints.keyword_values import names_of, object_of
-from curation.json.pointer import at, tokens_of
+from curation.json.pointer import at, tokens_of_fragment
 from curation.json.values import identity, type_of
-from curation.schema.dialects import DIALECTS
+from curation.json.yaml_reader import parse_yaml
+from curation.references.schema import Schema, legal
+from curation.schema.dialects import ANY_DIALECT, DIALECTS, DRAFT_2020_12, Dialect
+from curation.schema.drafts import usage
+from curation.schema.keywords import TYPE_OF_KEYWORD
 from curation.sources.openapi_bodies import is_description
 from curation.sources.readers import NamedSchema, Role
 from curation.sources.tools import requested_schemas
+from curation.system.errors import BadData
 from curation.system.words import safe
-from curation.validation.metaschemas import standard_documents
+from curation.validation.metaschemas import standard_document, standard_documents
 from curation.validation.patterns import is_readable
 from evaluation.site.translation import Translation
 
@@ -37,6 +55,12 @@ PROFILES: Final = load_profiles("all")
 METASCHEMAS: Final = standard_documents()
 #: JavaScript alone reads `[]` and `[^]`.
 _NO_EMPTY_CLASS = r"(?:\\.|\[(?!\^?\])(?:\\.|[^\]\\])*\]|[^\\\[])*"
+
+
+#: In which a rewrite is found; a browser waits for it.
+_SECONDS: Final = 5.0
+#: A number that JavaScript may not write as Python does.
+_INEXACT: Final = re.compile("[0-9]{16}|[0-9]e")
 
 
 class Judged(NamedTuple):
@@ -47,19 +71,68 @@ class Judged(NamedTuple):
     fault: str
     #: Target, verdict and findings.
     targets: list[tuple[Profile, str, list[FitFinding]]]
+    #: Itself; None for several together.
+    schema: NamedSchema | None = None
+
+
+class Rewritten(NamedTuple):
+    """What `csbdata fit --write` writes."""
+
+    verdict: str
+    #: The names of the rewrites, in order.
+    steps: str
+    #: JSON text.
+    schema: str
+
+
+class _UndecidedError(Exception):
+    """Only the command knows: a proof or a validator is needed."""
+
+
+class _Unproven(msgspec.Struct):
+    """A comparer that is asked nothing."""
+
+    spent: float = 0.0
+
+    def proofs(self, *_: object) -> NoReturn:
+        raise _UndecidedError
+
+    form = witnesses = proofs
+
+
+class _Uncompiled(Schema):
+    """A schema without a compiled validator."""
+
+    @property
+    def validator(self) -> None:  # type: ignore[override]
+        if fault_of(Scan(self.value)):
+            raise _UndecidedError
+
+    def is_valid(self, value: Json) -> bool:
+        """Return whether it surely accepts a value."""
+        return follows(self.value, value, "", "", {"": self.value})
 
 
 def script() -> str:
     """Return `judge` and `safe` in JavaScript."""
-    return Translation().script(judge=judge, safe=safe)
+    return Translation(_INSTEAD).script(judge=judge, rewrite=rewrite, safe=safe)
 
 
-def judge(value: Json) -> list[Judged]:
-    """Return what all targets do with a schema, or with those that a request holds.
+def judge(text: str) -> list[Judged]:
+    """Return what all targets do with a schema, or with those that a request holds."""
+    try:
+        value: Json | Rejected = json.loads(text)
+    except ValueError:
+        value = parse_yaml(text.encode())
+    if isinstance(value, Rejected):
+        return [Judged("", value.detail, [])]
+    try:
+        return _judged_all(value)
+    except BadData as error:
+        return [Judged("", str(error), [])]
 
-    Raises:
-        BadData: a request has tools, and none of them a schema.
-    """
+
+def _judged_all(value: Json) -> list[Judged]:
     if is_description(value):
         fault = "an OpenAPI description: csbdata fit FILE judges the schemas in it"
         return [Judged("", fault, [])]
@@ -92,7 +165,71 @@ def _judged(own: NamedSchema) -> Judged:
             *judge_fit(schema, profile, tool=is_tool, strict=own.strict),
         ]
         targets.append((profile, str(verdict_of(findings)), findings))
-    return Judged(own.name, "", targets)
+    return Judged(own.name, "", targets, own)
+
+
+def rewrite(own: NamedSchema, profile: Profile) -> Rewritten | None:
+    """Return what the command writes for a target; None if it alone can decide it."""
+    schema, text, scan = own.schema, json.dumps(own.schema), Scan(own.schema)
+    dialect, is_clear = scan.document.dialect, True
+    if dialect is ANY_DIALECT:
+        dialect, used = DRAFT_2020_12, usage(schema)
+        # The words of others may show another draft.
+        is_clear = used.all_effective(dialect) and "definitions" not in used.telling
+    # JavaScript may lose digits; the command removes declarations of drafts inside.
+    start = f'{{"$schema": "{dialect.uri}'.removesuffix("#")
+    is_plain = text.count('"$schema":') <= text.startswith(start)
+    is_legal = all(legal(it.text) == it.text for it in scan.references)
+    is_same = is_clear and is_plain and is_legal and not _INEXACT.search(text)
+    if not (is_same and _is_valid(schema, dialect)) or leads_out(scan):
+        return None
+    original, comparer = _Uncompiled(schema, dialect), _Unproven()
+    tool, strict = own.role is Role.TOOL, own.strict
+    try:
+        fit = Rewriting(
+            cast("Any", original),
+            profile,
+            cast("Any", comparer),
+            tool=tool,
+            strict=strict,
+            allow="any",
+            prove=False,
+            seconds=_SECONDS,
+        ).run()
+    except _UndecidedError:
+        return None
+    names = ", ".join([step.rewrite for step in fit.steps])
+    sent = json.dumps(fit.schema)
+    return Rewritten(str(fit.verdict), names, sent) if fit.fits else None
+
+
+def _is_valid(schema: Json, dialect: Dialect) -> bool:
+    uri = dialect.uri.partition("#")[0]
+    return follows(METASCHEMAS[uri], schema, uri, uri, METASCHEMAS)
+
+
+def _shape_of(schema: Json) -> AnswerShape:
+    known: Any = schema.get(SHAPE) if isinstance(schema, dict) else None
+    return known or AnswerShape()
+
+
+def _with_shape(schema: UntypedJson, **changes: UntypedJson) -> UntypedJson:
+    return {**schema, SHAPE: replace(_shape_of(schema), **changes)}
+
+
+def _standard(uri: str) -> Json:
+    return METASCHEMAS.get(uri)
+
+
+#: What the browser lacks or does not need, and what is in its place.
+_INSTEAD: Final[dict[Any, Any]] = {
+    yaml.CSafeLoader: yaml.SafeLoader,
+    CompiledSchema: _Uncompiled,
+    Schema.compile: _Unproven.proofs,
+    standard_document: _standard,
+    shape_of: _shape_of,
+    with_shape: _with_shape,
+}
 
 
 def fault_of(scan: Scan) -> str:
@@ -104,8 +241,7 @@ def fault_of(scan: Scan) -> str:
     if lacks_keywords(schema):
         return "it has no keyword of JSON Schema"
     drafts = [it for it in DIALECTS if dialect.name in (it.name, "any")]
-    uris = [draft.uri.partition("#")[0] for draft in drafts]
-    if not any(follows(METASCHEMAS[uri], schema, uri, uri) for uri in uris):
+    if not any(_is_valid(schema, draft) for draft in drafts):
         return f"not valid under {', '.join(draft.name for draft in drafts)}"
     for reference in () if leads_out(scan) else scan.references:
         if scan.targets[reference.tokens] is None and reference.text.startswith("#"):
@@ -120,58 +256,90 @@ def fault_of(scan: Scan) -> str:
     return ""
 
 
-def follows(  # noqa: C901, PLR0911 - a line for each keyword
-    rule: UntypedJson, value: UntypedJson, here: str, root: str
+#: Keywords that `follows` knows in any schema.
+_FOLLOWED: Final = frozenset(
+    {
+        *("type", "enum", "const", "$ref", "allOf", "anyOf", "oneOf", "minLength"),
+        *("maxLength", "minimum", "maximum", "exclusiveMinimum", "minItems", "items"),
+        *("properties", "required", "additionalProperties"),
+    }
+)
+
+
+def follows(  # noqa: C901, PLR0911, PLR0912 - a line for each keyword
+    rule: UntypedJson,
+    value: UntypedJson,
+    here: str,
+    root: str,
+    documents: Mapping[str, UntypedJson],
 ) -> bool:
-    """Return whether a metaschema accepts a value, formats aside.
+    """Return whether a schema surely accepts a value; formats aside, a metaschema.
 
     Args:
-        rule: A part of a metaschema; only the keywords that metaschemas have count.
-        value: A schema, or a part of one.
+        rule: A part of a schema.
+        value: A value, or a part of one.
         here: The URI of the document that the part is of.
-        root: The URI of the metaschema.
+        root: The URI of the schema.
+        documents: All documents by URI, a schema's own by the empty one.
     """
     if not isinstance(rule, dict):
         return rule is True
     kind, named = type_of(value), names_of(rule.get("type"))
+    if not here:
+        about = "number" if kind == "integer" else kind
+        spoken = {
+            it for it in asserting(rule) if TYPE_OF_KEYWORD.get(it, about) == about
+        }
+        if spoken - _FOLLOWED or ("oneOf" in rule and not has_exclusive_branches(rule)):
+            return False
     if named and kind not in named and not (kind == "integer" and "number" in named):
         return False
-    if value not in rule.get("enum", [value]):
+    if value not in rule.get("enum", [rule.get("const", value)]):
         return False
     if "$dynamicRef" in rule or "$recursiveRef" in rule:
-        return follows(METASCHEMAS[root], value, root, root)
+        return follows(documents[root], value, root, root, documents)
     if "$ref" in rule:
         uri, _, fragment = rule["$ref"].partition("#")
         folder = "2019-09" if "2019-09" in here else "2020-12"
         there = f"https://json-schema.org/draft/{folder}/{uri}" if uri else here
-        if not follows(at(METASCHEMAS[there], tokens_of(fragment)), value, there, root):
+        target = at(documents[there], tokens_of_fragment(fragment))
+        if not follows(target, value, there, root, documents):
             return False
-    if not all(follows(it, value, here, root) for it in rule.get("allOf", [])):
-        return False
-    if "anyOf" in rule and not any(
-        follows(it, value, here, root) for it in rule["anyOf"]
+    if not all(
+        follows(it, value, here, root, documents) for it in rule.get("allOf", [])
     ):
         return False
+    for branches in (rule.get("anyOf"), rule.get("oneOf")):
+        if branches is not None and not any(
+            follows(it, value, here, root, documents) for it in branches
+        ):
+            return False
     if isinstance(value, str):
-        return "pattern" not in rule or re.fullmatch(rule["pattern"], value) is not None
+        has_length = (
+            rule.get("minLength", 0) <= len(value) <= rule.get("maxLength", inf)
+        )
+        matches = "pattern" not in rule or re.fullmatch(rule["pattern"], value)
+        return has_length and matches is not None and bool(matches)
     if isinstance(value, list):
         texts = {identity(it) for it in value}
         is_unique = "uniqueItems" not in rule or len(texts) == len(value)
+        items = rule.get("items", True)
         return (
             is_unique
             and len(value) >= rule.get("minItems", 0)
-            and all(follows(rule.get("items", True), it, here, root) for it in value)
+            and all(follows(items, it, here, root, documents) for it in value)
         )
     if isinstance(value, dict):
         known, needed = rule.get("properties", {}), rule.get("dependencies", {})
         others = rule.get("additionalProperties", True)
-        return all(
-            follows(known.get(name, others), value[name], here, root)
+        return all(it in value for it in rule.get("required", [])) and all(
+            follows(known.get(name, others), value[name], here, root, documents)
             and all(it in value for it in needed.get(name, []))
             for name in value
         )
     if kind in ("integer", "number"):
-        least = rule.get("minimum", rule.get("exclusiveMinimum", -1e308))
+        least = rule.get("minimum", rule.get("exclusiveMinimum", -inf))
         is_strict = "exclusiveMinimum" in rule
-        return bool(value > least if is_strict else value >= least)
+        is_enough = value > least if is_strict else value >= least
+        return bool(is_enough) and value <= rule.get("maximum", inf)
     return True

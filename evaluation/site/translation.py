@@ -8,25 +8,40 @@ which has the semantics of Python's types; `javascript.json` has the form of eac
 from __future__ import annotations
 
 import ast
+import builtins
+import dataclasses
 import inspect
 import json
 import re
 import sys
 from collections.abc import Callable, Mapping
 from enum import Enum
+from functools import cached_property
 from pathlib import Path
 from textwrap import dedent
 from types import FunctionType
-from typing import Any, Final, cast
+from typing import Any, Final, TypeAlias, cast
+
+import msgspec
+
+from curation.json.values import remembered
 
 _FORMS: Final[dict[str, str]] = json.loads(
     Path(__file__).with_name("javascript.json").read_text()
 )
-_NATIVE: Final = frozenset({"_joined", "canonical", "_visible", "is_readable"})
-_OURS: Final = ("curation.", "evaluation.")
+_NATIVE: Final = frozenset(
+    {
+        *("_joined", "canonical", "_visible", "is_readable", "write"),
+    }
+)
+#: Packages whose code is translated; PyYAML is written in Python, too.
+_OURS: Final = ("curation.", "evaluation.", "yaml.")
+#: The code of each function that `remembered` returns.
+_REMEMBERING: Final = remembered(len).__code__
 #: Words of JavaScript that are names in Python.
 _RESERVED: Final = frozenset({"new", "default", "case", "function", "var", "this"})
 _COMPREHENSIONS: Final = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_Function: TypeAlias = ast.FunctionDef
 
 
 class UntranslatableError(TypeError):
@@ -35,18 +50,42 @@ class UntranslatableError(TypeError):
 
 def _fields(kind: type) -> tuple[str, ...]:
     """Return the names of a struct's fields; none for another class."""
-    return tuple(getattr(kind, "__struct_fields__", getattr(kind, "_fields", ())))
+    names = ("__struct_fields__", "_fields", "__dataclass_fields__")
+    return next((tuple(getattr(kind, it)) for it in names if hasattr(kind, it)), ())
+
+
+def _default(kind: Any, field: str) -> object:  # noqa: ANN401 - any class
+    """Return the default of a field; None without one."""
+    known = inspect.signature(kind).parameters
+    default = known[field].default if field in known else None
+    if str(default) == "<factory>":
+        is_struct = hasattr(kind, "__struct_fields__")
+        fields: Any = (msgspec.structs.fields if is_struct else dataclasses.fields)(
+            kind
+        )
+        (factory,) = (it.default_factory for it in fields if it.name == field)
+        return factory()
+    return None if default is inspect.Parameter.empty else default
 
 
 def _is_ours(value: object) -> bool:
-    return (getattr(value, "__module__", None) or "").startswith(_OURS)
+    return str(getattr(value, "__module__", None)).startswith(_OURS)
+
+
+def _is_error(value: object) -> bool:
+    return isinstance(value, type) and issubclass(value, BaseException)
 
 
 class Translation:
     """Translated functions and data, each once, with all that they need."""
 
-    def __init__(self) -> None:
-        """Begin with nothing."""
+    def __init__(self, instead: Mapping[Any, Any]) -> None:
+        """Begin with nothing.
+
+        Args:
+            instead: Functions and classes, each with one that replaces it.
+        """
+        self._instead = instead
         #: By the identity of an object, which is kept alive.
         self._names: dict[int, tuple[str, object]] = {}
         self._lines: list[str] = []
@@ -63,7 +102,10 @@ class Translation:
             (kind, member)
             for kind in self._classes
             for member in vars(kind)
-            if (member in self._members or (member == "__init__" and not _fields(kind)))
+            if (
+                member in self._members | {"__and__", "__post_init__"}
+                or (member == "__init__" and not _fields(kind))
+            )
             and (kind, member) not in done
         ]:
             for kind, member in todo:
@@ -83,7 +125,9 @@ class Translation:
 
     def _global(self, value: Any, name: str = "") -> str:  # noqa: ANN401 - any object
         """Return the expression of an object."""
-        is_kept = callable(value) and hasattr(value, "__wrapped__")
+        value = self._instead.get(value, value) if callable(value) else value
+        code = getattr(value, "__code__", _REMEMBERING)
+        is_kept = hasattr(value, "__wrapped__") and code is _REMEMBERING
         value = inspect.unwrap(value) if is_kept else value
         name = getattr(value, "__name__", name).rpartition(".")[2]
         if id(value) in self._names:
@@ -96,7 +140,7 @@ class Translation:
                 return f"py.{name}"
             if isinstance(value, type):
                 return self._class(value)
-            if not name.isidentifier() or "<" in value.__qualname__:
+            if not name.isidentifier():
                 raise UntranslatableError(value.__qualname__)
             return self._function(value, is_kept=is_kept)
         return self._data(value, name)
@@ -120,35 +164,49 @@ class Translation:
             text = f"Object.assign({made}, {{ {', '.join(parts)} }})"
         else:
             forms = {"list": "[{}]", "tuple": "py.of({})", "frozenset": "new Set([{}])"}
-            items = [*map(each, value)]
+            kind = type(value).__name__
+            items = [*map(each, value)] if kind in forms else []
             if isinstance(value, frozenset):
                 items.sort()
-            text = forms[type(value).__name__].format(", ".join(items))
+            text = forms.get(kind, "{{}}").format(", ".join(items))
         self._lines.append(f"const {self._name(value, name)} = {text};")
         return self._names[id(value)][0]
 
     def _class(self, kind: type) -> str:
         name, fields = self._name(kind, kind.__name__), _fields(kind)
-        known = inspect.signature(kind).parameters
-        given = [known[field].default if field in known else None for field in fields]
-        plain = [it if isinstance(it, str | int) else None for it in given]
-        joined = f"{json.dumps(fields)}, {', '.join(map(self._global, plain))}"
+        defaults = []
+        for field in fields:
+            value = _default(kind, field)
+            is_new = isinstance(value, list | dict | set) and not value
+            new = f"py.{type(value).__name__}()"
+            defaults.append(new if is_new else self._global(value))
+        bases = [it for it in kind.__bases__ if _is_ours(it) or _is_error(it)]
+        parts = f"{json.dumps(fields)}, () => [{', '.join(defaults)}]"
+        joined = ", ".join((parts, *map(self._global, bases)))
         self._classes[kind] = [f"class {name} extends py.struct({joined}) {{"]
         return name
 
     def _method(self, kind: type, name: str) -> None:
         member = vars(kind)[name]
+        if isinstance(member, str | dict | re.Pattern) and name not in _fields(kind):
+            text = f"get {name}() {{ return {self._global(member, name)}; }}"
+            self._classes[kind].append(text)
         function = getattr(member, "fget", getattr(member, "func", member))
         if not isinstance(function, FunctionType):
             return
-        star, arguments, body = self._parts(function, "this")
-        if name == "__init__":
-            text = f"constructor({arguments}) {{ super(); {body} }}"
-        elif function is member:
-            text = f"{star}${name}({arguments}) {{ {body} }}"
-        else:
+        instead = self._instead.get(function, function)
+        star, arguments, body = self._parts(instead, "this")
+        text = f"{star}${name}({arguments}) {{ {body} }}"
+        is_frozen = getattr(getattr(kind, "__struct_config__", None), "frozen", False)
+        if isinstance(member, cached_property) or (
+            function is not member and is_frozen
+        ):
             inner = f"(function {star}() {{ {body} }}).call(this)"
             text = f"get {name}() {{ return py.keep(this, '{name}', {inner}); }}"
+        elif function is not member:
+            text = f"get {name}() {{ {body} }}"
+        elif name.isidentifier() and not name.startswith("__"):
+            text += f" get {name}() {{ return (...all) => this.${name}(...all); }}"
         self._classes[kind].append(text)
 
     def _function(self, function: FunctionType, *, is_kept: bool) -> str:
@@ -162,10 +220,15 @@ class Translation:
 
     def _parts(self, function: FunctionType, this: str = "") -> tuple[str, str, str]:
         """Return whether a function is a generator, its parameters, and its body."""
-        (definition,) = ast.parse(dedent(inspect.getsource(function))).body
-        node = cast("ast.FunctionDef", definition)
+        (node,) = ast.parse(dedent(inspect.getsource(function.__code__))).body
         before = self._globals, self._scopes
-        self._globals, self._scopes = function.__globals__, []
+        enclosing = inspect.getclosurevars(function).nonlocals
+        self._globals, self._scopes = {**function.__globals__, **enclosing}, []
+        parts = self._inside(cast("_Function", node), this)
+        self._globals, self._scopes = before
+        return parts
+
+    def _inside(self, node: _Function, this: str = "") -> tuple[str, str, str]:
         names = {it.arg for it in ast.walk(node.args) if isinstance(it, ast.arg)}
         stored = self._stored(node) - names
         self._scopes.append(names | stored)
@@ -175,28 +238,33 @@ class Translation:
         if this:
             body = f"const {node.args.args.pop(0).arg} = {this}; {body}"
         arguments = self._write(node.args)
-        self._globals, self._scopes = before
+        self._scopes.pop()
         is_generator = any(
             isinstance(it, ast.Yield | ast.YieldFrom) for it in ast.walk(node)
         )
-        if not (is_generator or node.name == "__init__"):
-            body += "return null;"
-        return "*" if is_generator else "", arguments, body
+        return "*" if is_generator else "", arguments, f"{body} return null;"
 
     def _stored(self, node: ast.AST) -> set[str]:
         """Return the names assigned in a scope."""
         found = set()
         for it in ast.iter_child_nodes(node):
-            if isinstance(it, ast.Name) and isinstance(it.ctx, ast.Store):
-                found.add(it.id)
-            if not isinstance(it, _COMPREHENSIONS):
-                found |= self._stored(it)
+            match it:
+                case ast.Name(name, ast.Store()):
+                    found.add(name)
+                case ast.FunctionDef(name):
+                    found.add(name)
+                    continue
+                case ast.ExceptHandler(name=str(name)):
+                    found.add(name)
+            inner = {at.target for at in ast.walk(it) if isinstance(at, ast.NamedExpr)}
+            is_inside = isinstance(it, _COMPREHENSIONS)
+            found |= {at.id for at in inner} if is_inside else self._stored(it)
         return found
 
     def _local(self, name: str) -> str:
         return f"{name}_" if name in _RESERVED else name
 
-    def _write(self, node: Any) -> str:  # noqa: ANN401, C901, PLR0911, PLR0912 - a node, a list of them, or a name
+    def _write(self, node: Any) -> str:  # noqa: ANN401, C901, PLR0911, PLR0912, PLR0915 - a node, nodes, or a name
         write = self._write
         match node:
             case None:
@@ -215,14 +283,25 @@ class Translation:
                 if any(name in scope for scope in self._scopes):
                     return self._local(name)
                 return self._of_module(name) if name in self._globals else f"py.{name}"
+            case ast.Attribute() if _is_ours(value := self._object(node)):
+                return self._global(value)
+            case ast.FunctionDef(name):
+                star, arguments, body = self._inside(node)
+                return f"{name} = function{star} ({arguments}) {{ {body} }};"
+            case ast.Raise(None):
+                return "throw error;"
+            case ast.ExceptHandler(type_, bound, body):
+                known = f"{bound} = error;" if bound else ""
+                test = f"py.isinstance(error, {write(type_)})"
+                return f"if ({test}) {{ {known} {write(body)} }} else "
             case ast.Call():
                 return self._call(node)
+            case ast.Assign([*targets, last], value) if targets:
+                load = ast.parse(ast.unparse(last), mode="eval").body
+                first = write(ast.Assign([last], value))
+                return first + write(ast.Assign(targets, load))
             case ast.Assign([ast.Subscript(value, index)], new):
                 return f"py.put({write(value)}, {write(index)}, {write(new)});"
-            case ast.Assign(targets, value):
-                return "".join(
-                    f"{write(target)} = {write(value)};" for target in targets
-                )
             case ast.AugAssign(target, operator, value):
                 load = ast.parse(ast.unparse(target), mode="eval").body
                 return write(ast.Assign([target], ast.BinOp(load, operator, value)))
@@ -244,13 +323,16 @@ class Translation:
             case ast.arguments(args=args, kwonlyargs=named, defaults=defaults):
                 missing = [None] * (len(args) - len(defaults))
                 given = [*missing, *defaults, *node.kw_defaults]
-                return ", ".join(
+                texts = [
                     self._local(it.arg) + (f" = {write(value)}" if value else "")
                     for it, value in zip([*args, *named], given, strict=True)
-                )
+                ]
+                texts += [node.kwarg.arg] if node.kwarg else []
+                texts += [f"...{node.vararg.arg}"] if node.vararg else []
+                return ", ".join(texts)
         kind = type(getattr(node, "op", node)).__name__
-        if isinstance(getattr(node, "ctx", None), ast.Store):
-            kind = f"{kind}Store" if f"{kind}Store" in _FORMS else kind
+        of_use = f"{kind}{type(getattr(node, 'ctx', node)).__name__}"
+        kind = of_use if of_use in _FORMS else kind
         if kind not in _FORMS:
             raise UntranslatableError(ast.dump(node)[:200])
         self._members.add(getattr(node, "attr", ""))
@@ -293,25 +375,48 @@ class Translation:
         self._lines.append(f"const {self._name(value, name)} = {text};")
         return self._names[id(value)][0]
 
+    def _object(self, node: ast.AST) -> Any:  # noqa: ANN401 - any object
+        """Return what a name of a module is, or a name in another; None for others."""
+        match node:
+            case ast.Name(name) if not any(name in scope for scope in self._scopes):
+                value = self._globals.get(name, getattr(builtins, name, None))
+            case ast.Attribute(inner, name) if inspect.ismodule(self._object(inner)):
+                value = getattr(self._object(inner), name, None)
+            case _:
+                return None
+        value = self._instead.get(value, value) if callable(value) else value
+        return inspect.unwrap(value) if callable(value) else value
+
     def _call(self, node: ast.Call) -> str:
         write, function = self._write, node.func
+        callee = self._object(function)
         arguments = [*map(write, node.args)]
-        named = {str(keyword.arg): write(keyword.value) for keyword in node.keywords}
-        if isinstance(function, ast.Attribute):
-            self._members.add(function.attr)
+        named = {keyword.arg or "": write(keyword.value) for keyword in node.keywords}
+        if isinstance(function, ast.Attribute) and not _is_ours(callee):
             # Keywords of a method are in the order of its parameters.
             joined = ", ".join((*arguments, *named.values()))
+            if function.attr == "__init__":
+                # Those of Python's own classes do nothing more.
+                is_super = isinstance(function.value, ast.Call)
+                kind = "Object" if is_super else write(function.value)
+                return f"{kind}.prototype.$__init__?.call({joined})"
+            self._members.add(function.attr)
             return f"{write(function.value)}.${function.attr}({joined})"
-        name = function.id if isinstance(function, ast.Name) else ""
-        is_local = any(name in scope for scope in self._scopes)
-        callee = inspect.unwrap(self._globals.get(name, len)) if not is_local else len
-        if isinstance(callee, type) and issubclass(callee, Exception):
-            return f"new py.Raised({', '.join((json.dumps(name), *arguments))})"
-        if _is_ours(callee):
-            left = list(inspect.signature(callee).parameters)[len(arguments) :]
-            arguments += [named.get(it, "undefined") for it in left]
+        if _is_ours(callee) and (named or not _is_error(callee)):
+            left = list(inspect.signature(callee).parameters.values())[len(arguments) :]
+            for it in left:
+                rest = "undefined"
+                if it.kind is inspect.Parameter.VAR_KEYWORD:
+                    rest = self._options(named)
+                arguments.append(named.pop(it.name, rest))
         elif named:
-            options = (f"{key}: {value}" for key, value in named.items())
-            arguments.append(f"{{ {', '.join(options)} }}")
-        new = "new " if isinstance(callee, type) and _is_ours(callee) else ""
+            arguments.append(self._options(named))
+        is_made = isinstance(callee, type) and (_is_ours(callee) or _is_error(callee))
+        # A parameter that is a class has the name of one.
+        is_class = isinstance(function, ast.Name) and function.id[0].isupper()
+        new = "new " if is_made or is_class else ""
         return f"{new}{write(function)}({', '.join(arguments)})"
+
+    def _options(self, named: Mapping[str, str]) -> str:
+        pairs = (f"{key}: {it}" if key else f"...{it}" for key, it in named.items())
+        return f"{{ {', '.join(pairs)} }}"

@@ -1,7 +1,7 @@
 // The page that judges schemas by all profiles as they are typed (`evaluation.site.schema`).
 "use strict";
 (() => {
-  const { judge, safe } = csbdata;
+  const { judge, rewrite, safe } = csbdata;
   const EXAMPLE = {
     type: "object",
     properties: {
@@ -16,13 +16,14 @@
   const words = (text) => escaped(text).replace(/`([^`]*)`/g, "<code>$1</code>");
   const code = (text) => `<code>${escaped(text)}</code>`;
 
-  function section({ name, fault, targets }) {
+  let judged = [];
+  function section({ name, fault, targets }, of) {
     const heading = name ? `<h2>${escaped(name)}</h2>` : "";
     if (fault) return `${heading}<p>Not a valid schema: ${escaped(fault)}. ${code("csbdata check FILE")} says where.</p>`;
-    return heading + targets.map(([{ title, note }, verdict, findings]) => {
+    return heading + targets.map(([{ title, note }, verdict, findings], at) => {
       const [tone, sign] = SIGNS[verdict];
       const why = findings.slice(0, 100).map(({ pointer, sentence, source, evidence }) => `<li>${code(pointer || "(root)")}: ${words(sentence)} <small>(${escaped(source)}, ${evidence})</small></li>`);
-      return `<details class="${tone}"><summary>${escaped(title)}: <b>${sign} ${verdict}</b></summary><ul>${why.join("")}</ul><p class="note">${words(note)}</p></details>`;
+      return `<details class="${tone}" id="${of}-${at}"><summary>${escaped(title)}: <b>${sign} ${verdict}</b></summary><ul>${why.join("")}</ul><p class="note">${words(note)}</p></details>`;
     }).join("");
   }
 
@@ -31,12 +32,9 @@
     result.replaceChildren();
     if (!text.trim()) return "Nothing is pasted yet.";
     if (text.length > 200000) return `Too long for this page: at most 200,000 characters; csbdata fit FILE has no such limit.`;
-    let judged;
     try {
-      judged = judge(JSON.parse(text, (_, value) => (value && typeof value === "object" && !Array.isArray(value) ? new Map(Object.entries(value)) : value)));
+      judged = judge(text);
     } catch (error) {
-      if (error instanceof SyntaxError && !/^\s*["{[/]/.test(text)) return "Not JSON. csbdata fit FILE reads YAML; for this page, convert it: yq -o=json FILE.";
-      if (error instanceof SyntaxError) return `Not JSON: ${error.message}. Comments are read by csbdata fit FILE.jsonc.`;
       return `This page cannot judge it (${error.message}); csbdata fit FILE can.`;
     }
     result.innerHTML = judged.map(section).join("");
@@ -47,7 +45,25 @@
     return `${all.length} of ${usable[0].targets.length} targets accept ${what}.`;
   }
 
+  // Shows below the reasons of a target what it accepts instead, once they are opened.
+  function offer(details) {
+    const [of, at] = details.id.split("-"), { schema, targets } = judged[of], [profile, verdict] = targets[at];
+    if (verdict !== "rejected" || !schema || details.querySelector("pre, .command")) return;
+    let found = null;
+    try { found = rewrite(schema, profile); } catch { /* The command has no such limit. */ }
+    const words = found ? `Rewritten (${found.steps}): <b>${found.verdict}</b> <button type="button">Copy</button>`
+      : `A rewrite that it accepts is found by ${code(`csbdata fit your.json --for ${profile.name} --write sent.json`)}, if there is one.`;
+    details.insertAdjacentHTML("beforeend", `<p class="command">${words}</p>${found ? `<pre>${escaped(JSON.stringify(JSON.parse(found.schema), null, 2))}</pre>` : ""}`);
+  }
+
   const update = () => { status.textContent = safe(show(field.value)); };
+  result.addEventListener("toggle", ({ target }) => offer(target), true);
+  result.addEventListener("click", ({ target }) => {
+    if (target.type !== "button") return;
+    getSelection().selectAllChildren(target.closest("details").querySelector("pre"));
+    document.execCommand("copy");
+    target.textContent = "Copied";
+  });
   let timer;
   field.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(update, 150); });
   example.addEventListener("click", () => { field.value = JSON.stringify(EXAMPLE, null, 2); update(); });

@@ -32,9 +32,11 @@ _RECORD: Final = "record.html#" + "/".join(
 _MADE: Final = {
     "index.html": [
         ["fill", "#schema", "type: object"],
-        ["expect", "reads YAML"],
+        ["expect", "targets accept"],
         ["click", "#example"],
         ["expect", "targets accept"],
+        ["click", "summary:has-text('Anthropic')"],
+        ["expect", "Rewritten"],
     ],
     _RECORD: [["expect", "What engines did"]],
 }

@@ -11,18 +11,20 @@ from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 import pytest
+import yaml
 
 from curation.fit.engine_evidence import Engines
 from curation.fit.profile import load_profiles
 from curation.fit.schema_fit import SchemaFit, judge_schema, requests_of
 from curation.sources.readers import Role
-from curation.sources.schema_files import read_schema_files
+from curation.sources.schema_files import SchemaFile, read_schema_files
 from curation.system.errors import BadData
 from evaluation.site import __file__ as site_file
 from evaluation.site.build import build_site
 from evaluation.site.schema import script
 from tests.curation.sources.test_tools import REQUESTS
 from tests.evaluation.site.browser import visited
+from tests.invoking import invoke
 from tests.programs import ended
 from tests.slow_cases import first_fast
 from tests.tables import table
@@ -34,19 +36,21 @@ if TYPE_CHECKING:
 
 NODE: Final = shutil.which("node")
 _STATIC: Final = Path(site_file).parent / "static"
-#: What `schema-page.js` makes of a text, as rows.
+#: What `schema-page.js` makes of a text, as rows; and the rewrites that it offers.
 _JUDGED: Final = """(text) => {
-  const objects = (_, value) => (value && typeof value === "object"
-    && !Array.isArray(value) ? new Map(Object.entries(value)) : value);
-  let value;
-  try { value = JSON.parse(text, objects); } catch { return "unusable"; }
   try {
-    return csbdata.judge(value).map(({ fault, targets }) => (fault ? "unusable"
+    const judged = csbdata.judge(text);
+    const rows = judged.map(({ fault, targets }) => (fault ? "unusable"
       : targets.map(([profile, verdict, findings]) => [profile.name, verdict,
         findings.map((it) => [it.pointer, it.keyword, it.rule, it.effect,
           it.sentence, it.source]).sort()])));
+    const offers = judged.flatMap(({ schema, targets }, number) => (schema ? targets
+      : []).filter((it) => it[1] === "rejected").map(([profile]) =>
+        [number, profile.name, csbdata.rewrite(schema, profile)]));
+    return [rows, offers.filter((it) => it[2])
+      .map(([number, name, it]) => [number, name, it.verdict, it.schema])];
   } catch (error) {
-    return error.name === "BadData" ? "unusable" : String(error.stack);
+    return [String(error.stack), []];
   }
 }"""
 _PROGRAM: Final = """
@@ -59,6 +63,7 @@ process.stdout.write(JSON.stringify(input.texts.map(judged)));
 #: What records of the dataset do not have: a case for each part of the rules.
 _HARD: Final = table(__file__, "hard")
 _BROKEN: Final = table(__file__, "broken")
+_YAML: Final = table(__file__, "yaml")
 _REQUESTS: Final = [json.dumps(request) for request, _ in REQUESTS]
 
 
@@ -80,19 +85,23 @@ def _rows(findings: Sequence[FitFinding]) -> list[list[str]]:
     return sorted(rows, key=",".join)
 
 
+def _files(text: str, folder: Path) -> list[SchemaFile]:
+    """Return the texts of a file of YAML, which JSON is, too."""
+    file = folder / "pasted.yaml"
+    file.write_bytes(text.encode("utf-8", "surrogatepass"))
+    return read_schema_files([str(file)])
+
+
 def _by_command(text: str, folder: Path) -> Any:  # noqa: ANN401 - any JSON
     """Return what the command makes of a text, without its search for rewrites."""
-    file, profiles = folder / "pasted.json", load_profiles("all")
-    file.write_bytes(text.encode("utf-8", "surrogatepass"))
+    profiles = load_profiles("all")
     try:
-        files = read_schema_files([str(file)])
+        files = _files(text, folder)
     except BadData:
-        return "unusable"
+        return ["unusable"]
     sent = [it for it in files if it.entry.role is not Role.RESULT]
     with Engines() as engines:
         fits = [judge_schema(it, profiles, engines) for it in sent]
-    if [fit.is_json for fit in fits] == [False]:
-        return "unusable"
     found = [_of_schema(fit) for fit in fits]
     return found + [
         [
@@ -111,9 +120,21 @@ def _of_schema(fit: SchemaFit) -> Any:  # noqa: ANN401 - any JSON
     ]
 
 
-def _assert_same(judged: list[Any], texts: Sequence[str], folder: Path) -> None:
-    for text, page in zip(texts, judged, strict=True):
+def _assert_same(
+    judged: list[Any], texts: Sequence[str], folder: Path, most: int
+) -> None:
+    """Compare verdicts, and a number of the rewrites that the page offers."""
+    offers = []
+    for text, (page, offered) in zip(texts, judged, strict=True):
         assert page == _by_command(text, folder), text[:500]
+        offers += [(text, *it) for it in offered]
+    assert offers
+    for text, number, target, verdict, schema in offers[:: len(offers) // most + 1]:
+        sent, name = folder / "sent.json", _files(text, folder)[number].name
+        sent.unlink(missing_ok=True)
+        done = invoke("fit", name, "--for", target, "--write", sent)
+        assert json.loads(sent.read_bytes()) == json.loads(schema), text[:500]
+        assert f"{target}: {verdict} after" in done.output
 
 
 @pytest.mark.skipif(NODE is None, reason="node is not installed")
@@ -121,15 +142,18 @@ def _assert_same(judged: list[Any], texts: Sequence[str], folder: Path) -> None:
 def test_every_check_says_on_the_page_what_the_command_says(
     count: int | None, tmp_path: Path
 ) -> None:
-    """Hard schemas, all forms of requests, broken texts: each finding."""
-    texts = [*_HARD[:count], *_REQUESTS[:count], *_BROKEN[:count]]
-    _assert_same(_in_node(texts), texts, tmp_path)
+    """Hard schemas, all forms of requests, YAML, broken texts: each finding."""
+    tables = (_HARD, _REQUESTS, _BROKEN, _YAML)
+    texts = [text for table_ in tables for text in table_[:count]]
+    _assert_same(_in_node(texts), texts, tmp_path, count or 12)
 
 
 def _drawn(build: Path, count: int) -> list[str]:
     tables = [pl.read_parquet(path) for path in sorted(build.glob("[A-Z]*/*.parquet"))]
     texts = [text for table in tables for text in table["json_schema"]]
-    return random.Random(40).sample(texts, min(count, len(texts)))
+    drawn = random.Random(40).sample(texts, min(count, len(texts)))
+    drawn[::3] = [yaml.safe_dump(json.loads(text)) for text in drawn[::3]]
+    return drawn
 
 
 def _in_browser(texts: Sequence[str], folder: Path) -> list[Any]:
@@ -148,16 +172,16 @@ def _without_a_character(text: str, drawn: random.Random) -> str:
 
 
 def _assert_chromium_agrees(build: Path, count: int, others: int, folder: Path) -> None:
-    """Judge records, requests and broken texts in the page itself."""
+    """Judge records, some as YAML, requests and broken texts in the page itself."""
     records, drawn = _drawn(build, count), random.Random(41)
     tools = [
-        {"name": "t", "inputSchema": json.loads(text)} for text in records[:others]
+        {"name": "t", "inputSchema": yaml.safe_load(text)} for text in records[:others]
     ]
     requests = [*_REQUESTS, *(json.dumps({"tools": [tool]}) for tool in tools)]
     broken = [*_BROKEN, *(_without_a_character(it, drawn) for it in records[:others])]
     texts = [*records, *requests[:others], *broken[:others]]
     assert len(texts) == count + 2 * others
-    _assert_same(_in_browser(texts, folder), texts, folder)
+    _assert_same(_in_browser(texts, folder), texts, folder, others)
 
 
 @pytest.mark.slow
