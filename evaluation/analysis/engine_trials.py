@@ -18,13 +18,14 @@ from curation.system.errors import BadConfiguration, TemporarilyUnavailable
 from curation.system.terminal import log
 from evaluation.analysis.recorded_cases import open_engine
 from evaluation.core.cases import Bounds, Case, InstanceWalk, Result, Row
+from evaluation.core.records import Record
 from evaluation.data.instance_store import recorded_instances
 from evaluation.results.outcomes import FAULTS, engine_is_right
 from evaluation.servers.provider import is_served
 from evaluation.setup.engine_files import FAITHFUL, UNCONSTRAINED, install_line
 from evaluation.setup.selected_engines import EngineUnderTest, select_engines
 from evaluation.tasks.masks import NAME
-from evaluation.tasks.probe.acceptance import ask_service
+from evaluation.tasks.probe.acceptance import REJECTED, UNKNOWN, ask_records
 from evaluation.tokenizers import BYTES, get_tokenizer
 
 if TYPE_CHECKING:
@@ -92,13 +93,15 @@ class EngineTrials:
             CsbdataError: a server does not answer, or knows neither key nor model.
         """
         if is_served(spec):
-            answer = ask_service(spec, schema, log)
-            is_known = answer.accepted is not None
+            record = Record(id="schema", schema=json.dumps(schema))
+            # The maximum cost is printed before.
+            (line,) = ask_records(spec, [record], None, log)
+            is_known = line.verdict != UNKNOWN
             return EngineTrial(
-                engine=answer.model,
+                engine=line.model,
                 answered=is_known,
-                refusal=answer.message if answer.accepted is False else "",
-                late="" if is_known else answer.message,
+                refusal=line.message if line.verdict == REJECTED else "",
+                late="" if is_known else line.message,
             )
         engine = self._selected(spec)
         if spec not in self._asking:

@@ -275,8 +275,8 @@ def coverage(cases: pl.DataFrame) -> Table:
     for (engine,), cases_of_engine in cases.group_by("engine", maintain_order=True):
         tested = cases_of_engine.filter(pl.col("passed").is_not_null())
         compiled = tested.filter("compiled")
-        valid = share_of(cases_of_engine, "valid_accepted", "valid")
-        reordered = share_of(cases_of_engine, "reordered_accepted", "reordered")
+        valid = _texts(cases_of_engine, "valid_accepted", "valid")
+        reordered = _texts(cases_of_engine, "reordered_accepted", "reordered")
         rows.append(
             {
                 "engine": str(engine),
@@ -289,7 +289,7 @@ def coverage(cases: pl.DataFrame) -> Table:
                 "orders accepted": reordered
                 if reordered.of or not valid.of
                 else NOT_RUN,
-                "invalid blocked": share_of(
+                "invalid blocked": _texts(
                     cases_of_engine, "invalid_blocked", "invalid"
                 ),
             }
@@ -297,9 +297,9 @@ def coverage(cases: pl.DataFrame) -> Table:
     return Table.of_records("Coverage", rows, _COVERAGE_NOTE).without_empty_columns()
 
 
-def share_of(texts: pl.DataFrame, good: str, total: str) -> Rate:
-    """Return a share of texts, a line a schema, whose texts are not independent."""
-    return Rate.total(Rate(*pair) for pair in texts.select(good, total).iter_rows())
+def _texts(cases: pl.DataFrame, good: str, total: str) -> Rate:
+    """Return a share of texts; texts of one schema are not independent."""
+    return Rate.total(Rate(*pair) for pair in cases.select(good, total).iter_rows())
 
 
 def outcome_counts(cases: pl.DataFrame) -> Table:

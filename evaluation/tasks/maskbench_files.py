@@ -15,7 +15,7 @@ from curation.instances.dataset.records import maskbench_names
 from curation.system.atomic_files import EXPORTED, atomic_write_bytes, refuse_foreign
 from curation.system.errors import NoInput
 from curation.system.user_files import safe_name
-from evaluation.core.cases import Result, WalkVerdict
+from evaluation.core.cases import Result, Row, WalkVerdict
 from evaluation.results.attempts import steps_ns
 from evaluation.results.description import partial_data
 from evaluation.results.outcomes import did_compile, engine_is_right, is_judged_apart
@@ -23,11 +23,9 @@ from evaluation.results.reader import gaps_of
 from evaluation.tasks.masks import NAME
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
     from curation.core.json_types import Json
-    from evaluation.core.cases import InstanceResult, Row
     from evaluation.results.reader import RecordedRun
 
 _US = 1_000
@@ -110,12 +108,13 @@ def result_of(row: Row, name: str) -> dict[str, Json]:
     }
     if row.result is Result.COMPILE_ERROR:
         return {**result, "compile_error": row.detail}
-    error = _validation_error(walks)
+    error = _validation_error(row)
     return {**result, "validation_error": error} if error else result
 
 
-def _validation_error(walks: Sequence[InstanceResult]) -> str:
+def _validation_error(row: Row) -> str:
     error = ""
+    walks = [walk for walk in row.walks if not is_judged_apart(walk)]
     for index, walk in enumerate(walks):
         if engine_is_right(walk) is False:
             expected = "accept" if walk.valid else "reject"

@@ -9,7 +9,7 @@ import polars as pl
 
 from evaluation.core.cases import WalkVerdict
 from evaluation.reporting.tables import Cell, Rate, Table
-from evaluation.results.headline import firsts, share_of
+from evaluation.results.headline import firsts
 from evaluation.results.headline import tables as tables_of_any
 from evaluation.results.outcomes import FAULTS
 from evaluation.tasks.masks import NAME
@@ -51,6 +51,7 @@ def instances(cases: pl.DataFrame, texts: pl.DataFrame) -> Table:
         forced = texts_of_engine.filter(
             "valid", pl.col("masks") > 0, pl.col("forced").is_not_null()
         )
+        shares = [Rate(*pair) for pair in forced.select("forced", "masks").iter_rows()]
         rows.append(
             {
                 "engine": engine,
@@ -60,9 +61,7 @@ def instances(cases: pl.DataFrame, texts: pl.DataFrame) -> Table:
                 "mask gaps": verdicts[WalkVerdict.MASK_GAP],
                 "contradicted": verdicts[WalkVerdict.CONTRADICTED],
                 "engine errors": verdicts[WalkVerdict.ENGINE_ERROR],
-                "tokens forced": share_of(forced, "forced", "masks")
-                if forced.height
-                else None,
+                "tokens forced": Rate.total(shares) if shares else None,
             }
         )
     return Table.of_records(
@@ -94,8 +93,10 @@ def keywords(invalid: pl.DataFrame) -> Table:
     for keyword in counts["keyword"]:
         rates = []
         for engine in engines:
-            cells = schemas.filter(engine=engine, keyword=keyword)
-            rates.append(share_of(cells, "right", "all"))
+            cells = schemas.filter(engine=engine, keyword=keyword).select(
+                "right", "all"
+            )
+            rates.append(Rate.total(Rate(*pair) for pair in cells.iter_rows()))
         rows.append((keyword, *(rate if rate.of else None for rate in rates)))
     return Table(
         title="Near misses blocked, by the keyword that they violate",

@@ -260,7 +260,7 @@ def _features(
     (control,) = asker.ask(free, (prompt, full_schema))
     if control is not None and control.ending in _TROUBLE and not control.text:
         return [], None
-    findings: list[tuple[str, str, str, str]] = []
+    findings = [(free.way, "streams", *_streams(control))]
     constraining: list[ModelServer] = []
     for server in servers:
         schema = _OBJECT if server.way == _JSON_MODE else full_schema
@@ -279,6 +279,7 @@ def _features(
                 why = f"without a schema: {text or 'valid too'}"
         feature = "constrains" if schema is full_schema else "an object at all"
         findings.append((server.way, feature, answer, why))
+        findings.append((server.way, "streams", *_streams(generation)))
         if schema is full_schema:
             findings.append((server.way, "property order", *order))
             findings.append((server.way, "while reasoning", *_reasons(asker, server)))
@@ -289,6 +290,13 @@ def _features(
         answers = _at_once(asker, strongest)
         findings.append((strongest.way, "under concurrency", *answers))
     return findings, strongest
+
+
+def _streams(generation: Generation | None) -> tuple[str, str]:
+    pieces = generation.pieces if generation is not None else None
+    if not pieces:
+        return _NOT_TOLD, "no answer"
+    return (_NO, "in one piece") if pieces == 1 else (_YES, f"{pieces} pieces")
 
 
 def _reasons(asker: _Asker, server: ModelServer) -> tuple[str, str]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import msgspec
 
+from curation.core.documents import Explained
 from curation.schema.keywords import REFERENCE_KEYWORDS
 from evaluation.reporting.tables import NOT_RUN, Cell, Rate, Table
 from evaluation.tasks.probe import NAME
@@ -77,14 +78,14 @@ def theoretical_coverage(
             used.setdefault((config, id_), [*_used(label)])
             compiled.setdefault((engine, config, id_), is_compiled)
     rows: list[dict[str, Cell]] = []
-    bases = [
-        (engine, *basis)
+    bases = {
+        engine: [*_bases(names.get(engine, ""), results)]
         for engine, results in by_engine.items()
-        for basis in _bases(names.get(engine, ""), results)
-    ]
+    }
     for config in (*sorted({config for config, _ in used}), _ALL) if used else ():
         keys = [key for key in used if config in {key[0], _ALL}]
-        for engine, title, support_in in bases:
+        for engine, basis in ((name, basis) for name in bases for basis in bases[name]):
+            title, support_in = basis
             levels = [
                 coverage(used[key], support_in(contexts_of(used[key]))) for key in keys
             ]
@@ -181,16 +182,16 @@ def tables(run: RunRows) -> Iterator[Table]:
         side = of_pairs if " + " in result.name else by_engine
         side[attempt["engine"]].append(result)
     names = run.header.names()
-    yield _outcomes("Probes: outcomes", by_engine)
+    yield _outcomes(by_engine)
     yield _features(by_engine, names)
     yield _figure()
-    yield _outcomes("Pairs: outcomes", of_pairs)
+    yield _pairs(of_pairs)
     yield theoretical_coverage(run, by_engine, names)
     for engine, results in by_engine.items():
         yield _matrix(engine, results)
 
 
-def _outcomes(title: str, by_engine: Mapping[str, Sequence[ProbeResult]]) -> Table:
+def _outcomes(by_engine: Mapping[str, Sequence[ProbeResult]]) -> Table:
     counts = {
         name: Counter(result.outcome for result in results)
         for name, results in by_engine.items()
@@ -201,7 +202,7 @@ def _outcomes(title: str, by_engine: Mapping[str, Sequence[ProbeResult]]) -> Tab
         if any(by_outcome[outcome] for by_outcome in counts.values())
     ]
     return Table(
-        title=title,
+        title="Probes: outcomes",
         columns=("engine", "as specified", *occurring),
         rows=tuple(
             (
@@ -283,4 +284,49 @@ def _matrix(engine: str, results: Sequence[ProbeResult]) -> Table:
         ),
         note=_OUTCOME_NOTE,
         name=f"probe {engine}",
+    )
+
+
+class PairOutcome(Explained):
+    """What an engine makes of a pair in one place."""
+
+    ENFORCED = ("enforced", "the valid text passes, both violating ones are blocked")
+    IGNORED = ("one ignored", "a text that only one of the two refuses passes")
+    OVER = ("over-constrained", "the valid text is blocked")
+    REFUSED = ("refused", "the schema is not compiled")
+    FAILED = ("failed", "it died, ran out of time, or is at odds with itself")
+
+
+#: By the outcome of the pair's probe; any other is a failure.
+_OUTCOMES: Final = {
+    ProbeOutcome.ENFORCED: PairOutcome.ENFORCED,
+    ProbeOutcome.IGNORED: PairOutcome.IGNORED,
+    ProbeOutcome.WARNED: PairOutcome.IGNORED,
+    ProbeOutcome.WRONG: PairOutcome.IGNORED,
+    ProbeOutcome.OVER_STRICT: PairOutcome.OVER,
+    ProbeOutcome.REFUSED: PairOutcome.REFUSED,
+}
+
+
+def _pairs(by_engine: Mapping[str, Sequence[ProbeResult]]) -> Table:
+    """Return the outcomes of pairs by engine."""
+    counts = {
+        engine: Counter(
+            _OUTCOMES.get(result.outcome, PairOutcome.FAILED) for result in results
+        )
+        for engine, results in by_engine.items()
+    }
+    return Table(
+        title="Pairs of keywords: outcomes",
+        columns=("engine", *PairOutcome),
+        rows=tuple(
+            (
+                engine,
+                Rate(counted[PairOutcome.ENFORCED], counted.total()),
+                *(counted[outcome] for outcome in list(PairOutcome)[1:]),
+            )
+            for engine, counted in counts.items()
+        ),
+        note="; ".join(f"{outcome}: {outcome.explanation}" for outcome in PairOutcome),
+        name="pairs outcomes",
     )

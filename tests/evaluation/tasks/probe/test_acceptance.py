@@ -13,7 +13,8 @@ from curation.commands.fit import fit
 from curation.core import engine_trials
 from curation.system.errors import BadUsage
 from evaluation.analysis.engine_trials import EngineTrials
-from evaluation.tasks.probe.acceptance import ask_service
+from evaluation.commands.probe import probe
+from evaluation.tasks.probe.acceptance import ask_records
 from tests.evaluation.servers.contracts import CONTRACTS
 from tests.evaluation.servers.loopback import Said, loopback, refusal
 
@@ -21,11 +22,10 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
-    from curation.core.json_types import Json
-
 _APP = typer.Typer()
+_APP.command()(probe)
 _APP.command()(fit)
-_CLOSED: dict[str, Json] = {
+_CLOSED = {
     "type": "object",
     "properties": {"a": {"type": "string"}},
     "required": ["a"],
@@ -65,7 +65,7 @@ def test_an_answer_stands_beside_ours(schemas: Path) -> None:
         model = f"openai:{server.base}#small"
         for name, code in (("closed", 0), ("open", 4)):
             file = str(schemas / f"{name}.json")
-            words = (file, "--for", "openai", "--ask", model, "--format", "json")
+            words = ("fit", file, "--for", "openai", "--ask", model, "--format", "json")
             ended, out, told = _run(*words)
             assert ended == code
             targets = json.loads(out)["schemas"][0]["targets"]
@@ -77,18 +77,48 @@ def test_an_answer_stands_beside_ours(schemas: Path) -> None:
     (finding,) = targets[model]["findings"]
     assert "Invalid schema: an object needs" in finding["sentence"]
     with pytest.raises(BadUsage, match="no such target"):
-        _run(file, "--for", model)
+        _run("fit", file, "--for", model)
 
 
-def test_a_refusal_for_another_reason_tells_nothing(schemas: Path) -> None:
-    """The profile's verdict is left, with the service's words."""
-    words = (str(schemas / "closed.json"), "--for", "openai", "--ask")
+def test_a_table_is_resumed_and_what_had_no_answer_is_asked_again(
+    schemas: Path, tmp_path: Path
+) -> None:
+    """A line a record, written as it comes; --max-requests ends it."""
+    table = tmp_path / "table.jsonl"
+    words = ("--acceptance", str(schemas), "--out", str(table), "--format", "json")
+    with loopback(_openai) as server:
+        model = f"openai:{server.base}#small"
+        _, _, told = _run("probe", model, *words, "--max-requests", "2")
+        assert "1 record of 2" in told
+        assert len(table.read_text().splitlines()) == 1
+        _, out, _ = _run("probe", model, *words)
+        asked = len(server.asked)
+        _run("probe", model, *words)
+        assert len(server.asked) == asked
+    rows = json.loads(out)["tables"][0]["rows"]
+    assert {it["record"]: it["verdict"] for it in rows} == {
+        "files/closed": "accepted",
+        "files/open": "rejected",
+    }
+    torn = table.read_text().replace("rejected", "unknown")
+    table.write_text(torn + '{"rec', "utf-8")
     with loopback(lambda *_: refusal(400, "your account is odd")) as server:
         model = f"openai:{server.base}#small"
-        _, out, _ = _run(*words, model, "--format", "json")
-        asked = ask_service(model, _CLOSED, print)
-    assert asked.accepted is None
-    assert "your account is odd" in asked.message
-    assert json.loads(out)["schemas"][0]["targets"][model]["verdict"] == "unknown"
+        _, out, _ = _run("probe", model, *words)
+    verdicts = {it["verdict"] for it in json.loads(out)["tables"][0]["rows"]}
+    assert verdicts == {"accepted", "unknown"}
+
+
+def test_a_cost_without_a_price_is_refused_before_anything_is_sent(
+    schemas: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As for every other command that sends."""
+    monkeypatch.chdir(tmp_path)  # where the table would be
+    with loopback(_openai) as server:
+        model = f"openai:{server.base}#small"
+        words = ("probe", model, "--acceptance", str(schemas), "--max-cost", "1")
+        with pytest.raises(BadUsage, match="needs a price"):
+            _run(*words)
+    assert server.asked == []
     with pytest.raises(BadUsage, match="no served model"):
-        ask_service("smollm2", {}, print)
+        next(ask_records("smollm2", [], None, print))

@@ -301,6 +301,8 @@ def test_a_server_that_constrains_is_told_from_its_answers(
         thinks = contract.thinks and way not in providers()[provider].unthinking.ways
         reasons = "yes" if thinks else "not told"
         assert answers[way, "while reasoning"] == reasons
+        whole = (provider, way) == ("gemini", "tool")
+        assert answers[way, "streams"] == ("no" if whole else "yes")
     assert answers[schemas[-1], "under concurrency"] == "yes"
     if "json" in contract.ways:
         assert answers["json", "an object at all"] == "yes"
