@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
@@ -91,7 +91,7 @@ def test_table_9_counts_drafts_by_config() -> None:
 
 
 #: Schemas that declare nothing.
-NO_DRAFT: list[UntypedJson] = [True, {}, []]
+NO_DRAFT: tuple[Any, ...] = (True, {}, [])
 
 
 @pytest.mark.parametrize(
