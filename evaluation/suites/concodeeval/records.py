@@ -32,7 +32,7 @@ from curation.instances.values.words import WORDS
 from curation.system.errors import BadUsage
 from evaluation.core.records import GENERATED, Record, RecordRequest, RecordSet
 from evaluation.data.instance_store import recorded_instances
-from evaluation.suites.concodeeval.prompts import REPRESENTATIONS
+from evaluation.suites.concodeeval.representations import REPRESENTATIONS
 from evaluation.suites.concodeeval.suite import (
     DIALECTS,
     OUTPUTS,

@@ -18,7 +18,7 @@ from evaluation.core.suite import ScoredResponse, ScoredRun
 from evaluation.reporting.tables import Cell, Table
 from evaluation.results.suite_tables import share_of
 from evaluation.suites.common import count_table
-from evaluation.suites.concodeeval.prompts import REPRESENTATIONS
+from evaluation.suites.concodeeval.representations import REPRESENTATIONS
 from evaluation.suites.concodeeval.scorer import PARTS
 from evaluation.suites.concodeeval.suite import OUTPUTS, ConcodeSettings, Reading, Task
 

@@ -346,11 +346,8 @@ def _paired_table(run: ScoredRun) -> Table:
 def _shift(
     pairs: Sequence[tuple[ScoredResponse, ScoredResponse]], metric: Metric
 ) -> Cell:
-    return Shift.of(
-        mean_difference(
-            (a.cluster, figure(a, metric), figure(b, metric)) for a, b in pairs
-        )
-    )
+    changes = ((a.cluster, figure(a, metric), figure(b, metric)) for a, b in pairs)
+    return Shift.of(mean_difference(changes))
 
 
 def _leaf_table(counted: pl.DataFrame) -> Table:

@@ -11,8 +11,8 @@ from evaluation.core.records import Response, Verdict
 from evaluation.core.suite import ScoredRun
 from evaluation.reporting.printing import as_markdown
 from evaluation.reporting.tables import Rate
-from evaluation.suites.concodeeval.prompts import write_sample
 from evaluation.suites.concodeeval.report import macro_f1, tables
+from evaluation.suites.concodeeval.representations import write_sample
 from evaluation.suites.concodeeval.scorer import concode_scorer
 from evaluation.suites.concodeeval.suite import (
     ConcodeSettings,

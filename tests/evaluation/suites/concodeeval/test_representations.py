@@ -16,13 +16,13 @@ from pydantic import ValidationError
 
 from curation.instances.values.words import WORDS, split
 from curation.json.values import identity
-from evaluation.suites.concodeeval.prompts import (
+from evaluation.suites.concodeeval.records import generate_schemas
+from evaluation.suites.concodeeval.representations import (
     REPRESENTATIONS,
     write_english,
     write_python,
     write_sample,
 )
-from evaluation.suites.concodeeval.records import generate_schemas
 from evaluation.suites.concodeeval.scorer import read_output
 from evaluation.suites.concodeeval.suite import OUTPUTS
 from tests.evaluation.suites.concodeeval.drawn import drawn_schemas, made_schemas

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final
 
-from evaluation.suites.concodeeval.prompts import write_sample
+from evaluation.suites.concodeeval.representations import write_sample
 from evaluation.suites.concodeeval.suite import ConcodeSettings, Output, fields_of
 from tests.evaluation.suites.known_answers import KnownAnswer, first_witness
 
