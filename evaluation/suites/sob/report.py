@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from evaluation.core.suite import ScoredResponse, ScoredRun
 
+    Pair = tuple[ScoredResponse, ScoredResponse]
+
 #: The sources in the order of the paper.
 SOURCES: Final = ("text", "image", "audio")
 #: Resamples and seed of the bootstrap, as the authors chose them.
@@ -343,9 +345,7 @@ def _paired_table(run: ScoredRun) -> Table:
     return Table.of_records(title, rows, note, "conditions")
 
 
-def _shift(
-    pairs: Sequence[tuple[ScoredResponse, ScoredResponse]], metric: Metric
-) -> Cell:
+def _shift(pairs: Sequence[Pair], metric: Metric) -> Cell:
     changes = ((a.cluster, figure(a, metric), figure(b, metric)) for a, b in pairs)
     return Shift.of(mean_difference(changes))
 
