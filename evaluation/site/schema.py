@@ -104,7 +104,7 @@ class _Uncompiled(Schema):
     """A schema without a compiled validator."""
 
     @property
-    def validator(self) -> None:  # type: ignore[override]
+    def validator(self) -> None:  # type: ignore[override]  # it compiles nothing
         if fault_of(Scan(self.value)):
             raise _UndecidedError
 
