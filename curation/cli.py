@@ -32,11 +32,11 @@ from curation.system.errors import (
     NotPermitted,
     Stopped,
     TemporarilyUnavailable,
-    causes_of,
+    list_causes,
     missing_library,
 )
 from curation.system.progress import heartbeat
-from curation.system.terminal import command_line_of, log, show, stderr
+from curation.system.terminal import log, set_command_line, show, stderr
 from curation.system.words import plain, shortened
 
 if TYPE_CHECKING:
@@ -205,7 +205,7 @@ def main() -> None:
         give_up_output()
         code = 0
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - whatever no one expected is our defect
-        fault = _fault_of(error)
+        fault = _expected_failure(error)
         if fault is None or os.environ.get("CSBDATA_DEBUG"):
             sys.stderr.write(redacted_traceback(error))
         if fault is None:
@@ -234,17 +234,17 @@ def _run() -> int | str | None:
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, stop)
     try:
-        with command_line_of(sys.argv[1:]), heartbeat():
+        with set_command_line(sys.argv[1:]), heartbeat():
             application(sys.argv[1:])()
     except SystemExit as ended:
         return ended.code
     return 0
 
 
-def _fault_of(error: BaseException) -> CsbdataError | None:
+def _expected_failure(error: BaseException) -> CsbdataError | None:
     """Return an expected failure; None for a defect of csbdata."""
     # While a module loads Ctrl-C can come out as another error.
-    if any(isinstance(cause, KeyboardInterrupt) for cause in causes_of(error)):
+    if any(isinstance(cause, KeyboardInterrupt) for cause in list_causes(error)):
         return Stopped("stopped", hint=_GOES_ON)
     if isinstance(error, CsbdataError):
         return error

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from typer.testing import CliRunner
 
 from curation.cli import application
-from curation.system.terminal import command_line_of
+from curation.system.terminal import set_command_line
 
 if TYPE_CHECKING:
     from typer.testing import Result
@@ -16,5 +16,5 @@ if TYPE_CHECKING:
 def invoke(*words: object, **options: Any) -> Result:  # noqa: ANN401 (options of the runner)
     """Return what `csbdata WORDS` does; a fault is its `exception`."""
     arguments = [str(word) for word in words]
-    with command_line_of(arguments):
+    with set_command_line(arguments):
         return CliRunner().invoke(application(arguments), arguments, **options)

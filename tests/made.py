@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from curation.core.benchmark import CANARY, split_of
+from curation.core.benchmark import CANARY, assign_split
 from curation.core.documents import ABSENT, KEPT, Change, Origin, Reason
 from curation.core.records import BenchmarkRecord
 from curation.dataset.ledger import LedgerRow, open_ledger, write_ledger
@@ -72,7 +72,7 @@ def record(unique_id: str, **given: UntypedJson) -> BenchmarkRecord:
 def in_split(split: str, stem: str = "o") -> BenchmarkRecord:
     """Return a record that belongs to the split."""
     number = 0
-    while split_of(record(f"{stem}{number}").split_key) != split:
+    while assign_split(record(f"{stem}{number}").split_key) != split:
         number += 1
     return record(f"{stem}{number}")
 
@@ -91,7 +91,7 @@ def entry(kept: BenchmarkRecord, config: str, **given: UntypedJson) -> LedgerRow
         raw_sha256=sha256(f"raw {kept.unique_id}"),
         outcome=KEPT,
         sha256=kept.sha256,
-        split=split_of(kept.split_key),
+        split=assign_split(kept.split_key),
     )
     return replace(made, **given)
 

@@ -16,7 +16,7 @@ from curation.packaging.manifest import read_facts
 from curation.publish import push as push_module
 from curation.publish.push import PushRequest, VerifiedFolder, plan_push, push_to_hub
 from curation.publish.repository import inventory
-from curation.system.checksums import names_in, sums_of, write_sums
+from curation.system.checksums import compute_sums, names_in, write_sums
 from curation.system.progress import Quiet
 from tests.fake_hub import FakeHub, fake_hub
 
@@ -67,7 +67,7 @@ def write_folder(
         "options": [],
     }
     (folder / "manifest.json").write_text(json.dumps(manifest))
-    write_sums(folder, sums_of(folder, names_in(folder)))
+    write_sums(folder, compute_sums(folder, names_in(folder)))
     return folder
 
 

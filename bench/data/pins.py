@@ -17,7 +17,7 @@ from dataclasses import replace
 
 from curation.core.benchmark import is_notice
 from curation.download.acquire import fetch_archive
-from curation.download.archives import pack_of
+from curation.download.archives import make_pack
 from curation.download.cache import Cache, FetchSettings
 from curation.download.packs import SUFFIX, open_pack
 from curation.download.pins import ArchivePin, load_pins
@@ -32,7 +32,7 @@ def moved(pin: ArchivePin, commit: str, file: str) -> ArchivePin:
     new = replace(pin, commit=commit, file=file, sha256="", paths=patterns)
     with cache.lock(pin.name, print):
         path = fetch_archive(new, settings, print)
-        pack = pack_of(new, path, cache.packs)
+        pack = make_pack(new, path, cache.packs)
         sha256 = file_digest(path) if pin.sha256 else ""
         cache.clear_downloads(pin.name)
     files = open_pack(pack)

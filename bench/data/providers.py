@@ -46,7 +46,7 @@ def fetch(name: str, folder: Path) -> str:
     return wheel.name.split("-")[1]
 
 
-def facts_of(name: str, provider: str, about: dict[str, Any]) -> dict[str, Any]:
+def collect_facts(name: str, provider: str, about: dict[str, Any]) -> dict[str, Any]:
     """Return what a model cannot do, and when it ends."""
     facts: dict[str, Any] = {}
     levels = [
@@ -80,7 +80,7 @@ def read_models(folder: Path) -> dict[str, dict[str, Any]]:
             known = about.get("litellm_provider") == theirs
             if known and about.get("mode") in {"chat", "responses"}:
                 short = name.removeprefix(f"{theirs}/")
-                facts = facts_of(short, provider, about)
+                facts = collect_facts(short, provider, about)
                 if facts and "/" not in short and not short.startswith("ft:"):
                     models[provider][short] = facts
     return models

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias
 
 from curation.fit.decoding import Codec, UndecodableError
-from curation.fit.shapes import ITEM, KEY, MORE, VALUE, shape_of
+from curation.fit.shapes import ITEM, KEY, MORE, VALUE, derive_shape
 from curation.json.values import identity
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ class Encoder(Codec, frozen=True, dict=True):
             UndecodableError: no answer represents it alone.
         """
         answer = self._mapped(value, ())
-        if shape_of(self.shaped.marked).wrapped:
+        if derive_shape(self.shaped.marked).wrapped:
             answer = {VALUE: answer}
         if not self._sent.is_valid(answer):
             raise UndecodableError("no answer stands for the value")
@@ -39,7 +39,7 @@ class Encoder(Codec, frozen=True, dict=True):
     def _decoded(
         self, value: UntypedJson, schema: _Object, tokens: Tokens
     ) -> UntypedJson:
-        shape = shape_of(schema)
+        shape = derive_shape(schema)
         if isinstance(value, dict):
             if shape.pairs:
                 path = (*tokens, "additionalProperties")

@@ -28,7 +28,7 @@ from curation.fit.decoding import UndecodableError
 from curation.fit.profile import load_profile, provider_names
 from curation.fit.rewriting import Fit, Rewriting
 from curation.fit.schema_fit import SECONDS_EACH
-from curation.fit.verdict import Verdict, judge_fit, verdict_of
+from curation.fit.verdict import Verdict, decide_verdict, judge_fit
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.packaging.rewritten_fits import DIGITS, FITS
 from curation.relation.comparer import Comparer
@@ -98,7 +98,7 @@ def rows_of(record: FitRecord) -> list[FitRow]:
             profile=profile.digest,
             taken="as it stands",
         )
-        verdict = verdict_of(judge_fit(original.value, profile))
+        verdict = decide_verdict(judge_fit(original.value, profile))
         if verdict is Verdict.UNKNOWN:
             row = msgspec.structs.replace(row, taken="unknown")
         if verdict is Verdict.REJECTED:

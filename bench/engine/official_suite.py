@@ -30,7 +30,7 @@ from evaluation.runner.run import run
 from evaluation.setup.engine_files import VENDOR, find_engine
 from evaluation.setup.environments import find_interpreter
 from evaluation.tasks.official_suite import NAME
-from evaluation.tasks.official_suite.outcomes import failures_of
+from evaluation.tasks.official_suite.outcomes import list_failures
 from evaluation.tasks.official_suite.task import with_suite
 from evaluation.tokenizers import get_tokenizer
 
@@ -128,7 +128,7 @@ def _ours(
         run_dir=folder,
     )
     return {
-        row.id: "+".join(sorted(failures_of(row))) or _PASSED
+        row.id: "+".join(sorted(list_failures(row))) or _PASSED
         for row in run(request).open().rows()
     }
 

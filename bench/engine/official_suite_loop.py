@@ -58,17 +58,17 @@ def llguidance(work: dict[str, Any]) -> Compile:
     """Walk with `LLMatcher`; a matcher that has failed is an error."""
     from llguidance import LLMatcher, LLTokenizer  # noqa: PLC0415 (one engine is there)
 
-    tokens_of = LLTokenizer(
+    parse_tokens = LLTokenizer(
         work["tokenizer_json"], n_vocab=work["vocab_size"], eos_token=work["eos"]
     )
 
     def compile_schema(schema: str) -> Callable[[list[int]], bool]:
         grammar = LLMatcher.grammar_from_json_schema(schema)
-        if LLMatcher(tokens_of, grammar, log_level=0).is_error():
+        if LLMatcher(parse_tokens, grammar, log_level=0).is_error():
             raise ValueError("refused")
 
         def walk(tokens: list[int]) -> bool:
-            matcher = LLMatcher(tokens_of, grammar, log_level=0)
+            matcher = LLMatcher(parse_tokens, grammar, log_level=0)
             for token in tokens:
                 mask = matcher.compute_bitmask()
                 if matcher.is_error():

@@ -12,9 +12,9 @@ from urllib.parse import urljoin
 import jsonschema_rs
 
 from curation.core.problems import NOTE, SchemaProblem
-from curation.instances.constraints.keyword_values import array_of, object_of
+from curation.instances.constraints.keyword_values import read_array, read_object
 from curation.json import text as jsontext
-from curation.json.pointer import fragment_of, pointer, upwards
+from curation.json.pointer import pointer, to_fragment, upwards
 from curation.lint.contradictions import TABLES, may_match
 from curation.lint.lint import nearest, plausible
 from curation.references.reachable import applied, taking_part
@@ -65,7 +65,7 @@ def refused_values(schema: Schema) -> Iterator[SchemaProblem]:
 
     def errors(numbers: Sequence[int]) -> dict[int, str]:
         """Return the first error of each value, judged by one validator together."""
-        refs = {f"v{at}": {"$ref": root + fragment_of(cases[at][0])} for at in numbers}
+        refs = {f"v{at}": {"$ref": root + to_fragment(cases[at][0])} for at in numbers}
         values = {f"v{at}": jsontext.plain(cases[at][3]) for at in numbers}
         messages: dict[int, str] = {}
         try:
@@ -92,7 +92,7 @@ def _defaults_and_examples(schema: Schema) -> Iterator[tuple[Tokens, str, str, J
         tokens, keywords = location.tokens, location.schema
         if "default" in keywords:
             yield tokens, "refused-default", "default", keywords["default"]
-        for index, value in enumerate(array_of(keywords, "examples")):
+        for index, value in enumerate(read_array(keywords, "examples")):
             yield tokens, "refused-example", f"examples/{index}", value
 
 
@@ -102,7 +102,7 @@ def enum_faults(schema: Schema) -> Iterator[SchemaProblem]:
         values, enum = location.keywords.get("enum"), f"{location.pointer}/enum"
         if values == []:
             yield SchemaProblem(enum, "enum-values", "an empty `enum` accepts nothing")
-        values, texts = array_of(location.keywords, "enum"), set()
+        values, texts = read_array(location.keywords, "enum"), set()
         for index, value in enumerate(values):
             text = jsontext.canonical(value)
             if text in texts:
@@ -117,15 +117,15 @@ def property_faults(schema: Schema) -> Iterator[SchemaProblem]:
     A required name may be a property of another schema in the file.
     """
     locations = [*taking_part(schema.value, schema.dialect)]
-    properties = [object_of(it.keywords, "properties") for it in locations]
+    properties = [read_object(it.keywords, "properties") for it in locations]
     known = {name for names in properties for name in names}
     for location, names in zip(locations, properties, strict=True):
         if names.get("additionalProperties") is False:
             where = f"{location.pointer}/properties/additionalProperties"
             code = "keyword-among-properties"
             yield SchemaProblem(where, code, CODES[code])
-        patterns = object_of(location.keywords, "patternProperties")
-        for index, name in enumerate(array_of(location.keywords, "required")):
+        patterns = read_object(location.keywords, "patternProperties")
+        for index, name in enumerate(read_array(location.keywords, "required")):
             is_known = (
                 not isinstance(name, str)
                 or name in known
@@ -145,7 +145,7 @@ def unused_definitions(schema: Schema) -> Iterator[SchemaProblem]:
         return
     entered = {tokens[:2] for tokens in applied(schema)}
     for keyword in sorted(CONTAINERS) if entered - {()} else ():
-        for name in object_of(root, keyword):
+        for name in read_object(root, keyword):
             if (keyword, name) not in entered:
                 yield SchemaProblem(
                     pointer((keyword, name)), UNUSED, CODES[UNUSED], NOTE
@@ -180,7 +180,7 @@ def unknown_words(schema: Schema) -> Iterator[SchemaProblem]:
                     yield SchemaProblem(where, "unknown-keyword", message, level)
 
 
-def slip_of(word: str) -> str:
+def find_misspelling(word: str) -> str:
     """Return the keyword that a word misspells; empty for none."""
     return nearest(word) or _SPELLINGS.get(_plain(word), "")
 
@@ -200,7 +200,7 @@ def _judged(
     # Words of generators, databases, form libraries and other schema languages, in
     # lower case without `-` and `_`, have keywords that they may mean.
     synonyms = TABLES["synonyms"].get(_plain(word), "")
-    for keyword in (slip_of(word) or synonyms).split():
+    for keyword in (find_misspelling(word) or synonyms).split():
         is_note = keyword in ANNOTATIONS and keyword != "format"
         is_effective = is_note or keyword in dialect.effective | CONTAINERS
         if is_effective and keyword not in schema and _may_hold(keyword, value):

@@ -13,13 +13,13 @@ import msgspec
 from curation.checking.check_lints import (
     UNUSED,
     enum_faults,
+    find_misspelling,
     property_faults,
     refused_values,
-    slip_of,
     unknown_words,
     unused_definitions,
 )
-from curation.checking.parts import parts_of
+from curation.checking.parts import find_parts
 from curation.checking.report import CheckQuestion, SchemaReport
 from curation.core.documents import (
     ABSENT,
@@ -36,20 +36,20 @@ from curation.core.problems import NOTE, SchemaProblem
 from curation.core.rule import Context, Library, Rule
 from curation.instances.constraints.keyword_values import (
     accepts_everything,
-    names_of,
-    object_of,
+    read_names,
+    read_object,
 )
 from curation.json.pointer import (
     at,
-    fragment_of,
-    tokens_of,
+    parse_tokens,
+    to_fragment,
 )
 from curation.lint.contradictions import FORMATS, TABLES
 from curation.lint.lint import MISSPELT, NON_OBJECT_ROOT, OUTSIDE, UNKNOWN_FORMAT
 from curation.lint.liveness import NEEDED_BESIDE
 from curation.pipeline.process_document import read
 from curation.references.closure import lost_references
-from curation.references.schema import Schema, schema_of
+from curation.references.schema import Schema, to_schema
 from curation.rules.clean import (
     bad_patterns,
     empty,
@@ -69,7 +69,7 @@ from curation.schema.roots import asks_nothing, constrains, looks_like_a_schema
 from curation.sources.neighbours import NeighbourFiles, neighbour_library
 from curation.sources.syntax import syntax_fault
 from curation.system.words import shortened
-from curation.validation.dialect_decision import dialect_of
+from curation.validation.dialect_decision import read_dialect
 from curation.validation.metaschemas import (
     cut,
     every_complaint,
@@ -114,7 +114,7 @@ def _check(question: CheckQuestion, library: Library) -> SchemaReport:
         reason = document.reason
         problem = SchemaProblem("", reason, message, "error", line, column)
         return SchemaReport(problems=(problem,))
-    parts, problems = parts_of(document.schema)
+    parts, problems = find_parts(document.schema)
     report = SchemaReport()
     for part in parts:
         report = _check_schema(replace(document, schema=part.schema), library)
@@ -144,7 +144,7 @@ def _check_schema(document: Document, library: Library) -> SchemaReport:
     dialect = BY_NAME.get(document.dialect or "", ANY_DIALECT)
     summaries = {rule.name: rule.summary for rule in rules}
     is_old = document.dialect_found == "upgraded"
-    as_read = schema_of(written, DRAFT_03 if is_old else dialect)
+    as_read = to_schema(written, DRAFT_03 if is_old else dialect)
     words = [*unknown_words(as_read)]
     problems = [*map(_rejection, rejected_by)]
     named = [*problems, *(word for word in words if word.level != NOTE)]
@@ -158,7 +158,7 @@ def _check_schema(document: Document, library: Library) -> SchemaReport:
         elif not (is_added and change.pointer.endswith("/required")):
             # Whoever takes `required` out of a property knows where it goes.
             problems.append(_edit(change, summaries))
-    problems += _faulty_lints(document, schema_of(document.schema, dialect), reported)
+    problems += _faulty_lints(document, to_schema(document.schema, dialect), reported)
     # Definitions from other files have a report there.
     problems = [
         problem
@@ -167,7 +167,7 @@ def _check_schema(document: Document, library: Library) -> SchemaReport:
     ]
     problems += [*enum_faults(as_read), *property_faults(as_read), *words]
     if document.dialect in valid:
-        judged = schema_of(written, dialect)
+        judged = to_schema(written, dialect)
         problems += [*refused_values(judged), *unused_definitions(judged)]
     return SchemaReport(
         dialect=document.dialect,
@@ -186,7 +186,7 @@ def _why_instance(value: Json) -> str:
     if isinstance(uri, str) and statement(value).kind is not StatementKind.UNKNOWN:
         return ""
     words = [word for word in value if word not in KNOWN_KEYWORDS]
-    if not words or any(map(slip_of, words)):
+    if not words or any(map(find_misspelling, words)):
         return ""
     keywords = value.keys() & (KNOWN_KEYWORDS - ANNOTATIONS - {"id"})
     if any(valid_under({keyword: value[keyword]}) for keyword in keywords):
@@ -252,7 +252,7 @@ def _through(
         else:
             result = replace(result, rule=rule.name)
             # A mark of a template in a value that may hold any text.
-            in_data = {"enum", "const"} & {*tokens_of(result.pointer)}
+            in_data = {"enum", "const"} & {*parse_tokens(result.pointer)}
             if not (result.reason is Reason.TEMPLATE and in_data):
                 rejected += _all_such(result, document, context) or [result]
         # The rules that come later rely on a legal schema, and on nothing else.
@@ -269,7 +269,7 @@ def _all_such(
     rejected: Rejected, document: Document, context: Context
 ) -> list[Rejected]:
     """Return all faults of the kind for which a rule has rejected a document."""
-    schema, dialect = document.schema, dialect_of(document)
+    schema, dialect = document.schema, read_dialect(document)
     faults: list[Rejected] = []
     if rejected.rule == references.name:
         read_as = Schema(schema, dialect, document.base_uri or "")
@@ -297,13 +297,13 @@ def _near_target(lost: Rejected, schema: Json) -> str:
         return ""
     reference = ""
     with suppress(LookupError):
-        reference = str(at(schema, tokens_of(lost.pointer)))
+        reference = str(at(schema, parse_tokens(lost.pointer)))
     name = _TO_DEFINITION.sub("", reference)
     cutoff = 0.6 if reference.startswith("#") else 1.0
     for container in CONTAINERS:
-        names = object_of(schema, container)
+        names = read_object(schema, container)
         if near := difflib.get_close_matches(name, names, 1, cutoff):
-            return f"; did you mean {fragment_of((container, near[0]))!r}?"
+            return f"; did you mean {to_fragment((container, near[0]))!r}?"
     return ""
 
 
@@ -338,7 +338,7 @@ def _message(lint: Lint, schema: Schema, meaning: str) -> str:
         schema: The schema after the rules.
         meaning: The code's.
     """
-    tokens = tokens_of(lint.pointer)
+    tokens = parse_tokens(lint.pointer)
     if not tokens:
         is_asking = lint.code != NON_OBJECT_ROOT or not asks_nothing(schema.value)
         return meaning if is_asking else ""
@@ -362,7 +362,7 @@ def _message(lint: Lint, schema: Schema, meaning: str) -> str:
         near=near,
         needed=NEEDED_BESIDE.get(name),
         form=" as a list" if name == "additionalItems" else "",
-        types=cut(", ".join(names_of(holder.keywords.get("type"))), 60),
+        types=cut(", ".join(read_names(holder.keywords.get("type"))), 60),
         dialect=schema.dialect.name,
         first=drafts[0],
         last=drafts[-1],

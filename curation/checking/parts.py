@@ -12,9 +12,9 @@ from curation.core.problems import SchemaProblem
 from curation.json.pointer import (
     Tokens,
     at,
-    fragment_of,
+    parse_tokens,
     pointer,
-    tokens_of,
+    to_fragment,
     tokens_of_fragment,
     upwards,
 )
@@ -61,12 +61,12 @@ class Part(NamedTuple):
         """Return the pointer in the file of a pointer in the schema."""
         if not self.holder:
             return pointer(self.tokens) + inside
-        tokens = tokens_of(inside)
+        tokens = parse_tokens(inside)
         is_moved = tokens[:1] == (self.holder,) and len(tokens) > 1
         return tokens[1] + pointer(tokens[2:]) if is_moved else inside
 
 
-def parts_of(value: Json) -> tuple[list[Part], list[SchemaProblem]]:
+def find_parts(value: Json) -> tuple[list[Part], list[SchemaProblem]]:
     """Return the schemas that a file's value holds, and the problems around them."""
     if is_description(value):
         return _description(value)
@@ -81,7 +81,7 @@ def parts_of(value: Json) -> tuple[list[Part], list[SchemaProblem]]:
                 problems.append(_error((*tokens, "name"), "tool-name", message))
             names.add(name)
         for named in schemas:
-            schema, root = named.schema, tokens_of(named.place)
+            schema, root = named.schema, parse_tokens(named.place)
             if not isinstance(schema, dict):
                 continue
             parts.append(_part(root, schema))
@@ -91,7 +91,7 @@ def parts_of(value: Json) -> tuple[list[Part], list[SchemaProblem]]:
                 wrong = (*root, "type") if "type" in schema else root
                 problems.append(_error(wrong, "tool-root", message))
     for answer in answers_in(value):
-        parts.append(_part(tokens_of(answer.place), answer.schema))
+        parts.append(_part(parse_tokens(answer.place), answer.schema))
     return parts or [Part((), value)], problems
 
 
@@ -129,7 +129,7 @@ def _target(
         return None
     for above in upwards(path):
         if above in schemas:
-            return fragment_of((holder, pointer(above), *path[len(above) :]))
+            return to_fragment((holder, pointer(above), *path[len(above) :]))
     return ""
 
 

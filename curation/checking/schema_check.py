@@ -13,7 +13,7 @@ from curation.core.json_types import GivenSchema, Json
 from curation.core.problems import SchemaProblem
 from curation.json.positions import placed_in_text
 from curation.json.text import text_of_schema
-from curation.sources.neighbours import NeighbourFiles, base_uri_of
+from curation.sources.neighbours import NeighbourFiles, to_base_uri
 from curation.workers.limits import BUSY_MACHINE, Ending, Limits
 from curation.workers.process import Program
 from curation.workers.worker import Worker
@@ -108,7 +108,7 @@ class SchemaChecker:
             WorkerDidNotStart: the child process cannot be run.
         """
         text = content.decode("latin-1")
-        base_uri = None if path is None else base_uri_of(path)
+        base_uri = None if path is None else to_base_uri(path)
         question = CheckQuestion(content=text, base_uri=base_uri)
         result = self._worker.ask(question, DEADLINE + _EACH * len(content))
         if result.ending is not Ending.OK:

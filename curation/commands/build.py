@@ -198,9 +198,9 @@ _FEW = 4
 def report(built: BuildResult) -> dict[str, Json]:
     """Return what `csbdata build --format json` prints."""
     from curation.packaging.counts import missing_near_misses
-    from curation.packaging.manifest import origins_of
+    from curation.packaging.manifest import list_origins
 
-    manifest, origins = built.manifest, origins_of(built.manifest)
+    manifest, origins = built.manifest, list_origins(built.manifest)
     return {
         "name": manifest.name,
         "rules": manifest.rules,
@@ -266,7 +266,7 @@ def print_summary(built: BuildResult, shown_out: Path) -> None:
 
 def partiality(built: BuildResult) -> Iterator[str]:
     """Say which configs of a build are not real, why, and what to do; or nothing."""
-    from curation.packaging.manifest import origins_of
+    from curation.packaging.manifest import list_origins
     from curation.pipeline.build import LEFT_OUT
     from curation.sources.readers import SAMPLE_REASON
     from curation.sources.registry import source_named
@@ -274,7 +274,7 @@ def partiality(built: BuildResult) -> Iterator[str]:
     yield from built.manifest.lacking
     if not built.manifest.partial:
         return
-    yield f"This is not the whole benchmark: {origins_of(built.manifest).sentence}."
+    yield f"This is not the whole benchmark: {list_origins(built.manifest).sentence}."
     for pin in built.manifest.pins:
         if pin.origin is Origin.INDEX and not source_named(pin.source).in_parts:
             yield f"  {pin.source} is read from the package index: {pin.archive}."

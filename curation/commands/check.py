@@ -19,7 +19,7 @@ from curation.commands.options import (
 )
 from curation.core.problems import NOTE
 from curation.system.errors import CsbdataError, NoInput
-from curation.system.progress import progress_of
+from curation.system.progress import make_progress
 from curation.system.terminal import log, print_json, show
 from curation.system.words import counted, safe, shortened
 
@@ -100,7 +100,7 @@ def _check(
     for fault in lost[1:]:
         log(str(fault))
     places, neighbours = with_neighbours(files)
-    progress = progress_of(len(files))
+    progress = make_progress(len(files))
     reports = []
     with (
         SchemaChecker(neighbours, forked=True) as checker,

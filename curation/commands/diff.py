@@ -135,9 +135,9 @@ def _read_schema(name: str) -> CompiledSchema:
     from curation.core.documents import Rejected
     from curation.instances.constraints.interpretations import read_schema
     from curation.sources.neighbours import (
-        base_uri_of,
+        find_neighbours,
         neighbour_library,
-        neighbours_of,
+        to_base_uri,
     )
     from curation.sources.schema_files import read_schema_files
 
@@ -150,8 +150,8 @@ def _read_schema(name: str) -> CompiledSchema:
         )
     path, content = files[0].path or Path(name), files[0].content
     text = files[0].schema_text()
-    library = neighbour_library(neighbours_of(path.parent, {path.name: content}))
-    compiled = read_schema(text, base_uri=base_uri_of(path.name), library=library)
+    library = neighbour_library(find_neighbours(path.parent, {path.name: content}))
+    compiled = read_schema(text, base_uri=to_base_uri(path.name), library=library)
     if isinstance(compiled, Rejected):
         raise BadData(f"{compiled.reason}: {compiled.detail}", name)
     if compiled.fault:

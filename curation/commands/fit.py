@@ -147,10 +147,10 @@ def fit(
     accepted. Nothing is fetched, and no provider is called without --ask.
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
     from curation.fit.engine_evidence import Engines
-    from curation.fit.schema_fit import judge_files, requests_of
+    from curation.fit.schema_fit import build_requests, judge_files
     from curation.sources.readers import Role
     from curation.sources.schema_files import read_schema_files
-    from curation.system.progress import progress_of
+    from curation.system.progress import make_progress
 
     files = read_schema_files(sources, log)
     has_tools = any(file.entry.role is Role.TOOL for file in files)
@@ -163,8 +163,8 @@ def fit(
                 raise BadUsage("a rewrite is printed for people", "--format", hint)
             _rewrite(files, profiles, rewriting)
             return
-        fits = judge_files(files, profiles, progress_of(len(files)), engines)
-    requests = requests_of(fits, profiles)
+        fits = judge_files(files, profiles, make_progress(len(files)), engines)
+    requests = build_requests(fits, profiles)
     if format_ is ProblemFormat.AUTO:
         _print(fits, requests, profiles)
     elif format_ is ProblemFormat.JSON:
@@ -205,7 +205,7 @@ def _rewrite(
     from curation.core.documents import Rejected
     from curation.fit.answers import decode, read_schema
     from curation.fit.profile import TargetKind
-    from curation.fit.residual import rest_of
+    from curation.fit.residual import residual_schema
     from curation.fit.rewriting import Rewriting
     from curation.fit.schema_fit import EXIT_CODES
     from curation.fit.verdict import Verdict
@@ -248,7 +248,7 @@ def _rewrite(
         print_json(decode(value, result))
     for path, schema in (
         (options.write, result.schema),
-        (options.rest, rest_of(result)),
+        (options.rest, residual_schema(result)),
     ):
         if path is not None:
             atomic_write_bytes(path, (write(schema) + "\n").encode())

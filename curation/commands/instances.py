@@ -53,7 +53,7 @@ def instances(
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
     from curation.instances.dataset.worker import InstanceRequest, witnesses_of_each
 
-    schemas, neighbours = _schemas_of(target, build)
+    schemas, neighbours = _read_schemas(target, build)
     printed: list[Json] = []
     complete = True
     requests = [
@@ -73,7 +73,7 @@ def instances(
         raise typer.Exit(1)
 
 
-def _schemas_of(
+def _read_schemas(
     target: str, build: Path
 ) -> tuple[dict[str, InstanceRequest | SchemaInstances], NeighbourFiles | None]:
     """Return the schemas of a source, or a record, by name, and the files next to them.
@@ -89,7 +89,7 @@ def _schemas_of(
     from curation.instances.dataset.worker import InstanceRequest
     from curation.json.named_text import parse_named
     from curation.lint.satisfiability import Satisfiability
-    from curation.sources.neighbours import base_uri_of
+    from curation.sources.neighbours import to_base_uri
     from curation.sources.schema_files import (
         read_schema_files,
         why_in_words,
@@ -122,7 +122,7 @@ def _schemas_of(
             requests[file.name] = InstanceRequest(
                 schema=file.content.decode("utf-8-sig"),
                 dialect="",
-                base_uri=None if place is None else base_uri_of(place),
+                base_uri=None if place is None else to_base_uri(place),
             )
             continue
         detail = why_in_words(why, file.content)

@@ -63,14 +63,14 @@ def stats(
     row of Kubernetes. The effective size is the number of independent records that a
     config's are worth: n^2 over the sum of the squared sizes of their clusters.
     """
-    from curation.dataset.edition_statistics import statistics_of
+    from curation.dataset.edition_statistics import compute_statistics
     from curation.dataset.editions import open_edition
 
     edition = open_edition(where)
     if not edition.is_of_the_benchmark:
         message = "no build, and none of its folders is one of the ten configs"
         raise NoInput(message, where, "csbdata build makes one")
-    statistics = statistics_of(edition)
+    statistics = compute_statistics(edition)
     if statistics.left_out:
         count = sum(statistics.left_out.values())
         log(

@@ -59,7 +59,7 @@ def is_notice(path: str) -> bool:
     return _NOTICE.fullmatch(path) is not None
 
 
-def split_of(split_key: str) -> str:
+def assign_split(split_key: str) -> str:
     """Return the split of every record that has this key of 16 hex digits.
 
     A record never moves when others come or go.
@@ -68,7 +68,7 @@ def split_of(split_key: str) -> str:
     return SPLITS[bisect_right(_UPPER_BOUNDS, part)]
 
 
-def bounds_of(split: str) -> tuple[int, int]:
+def split_bounds(split: str) -> tuple[int, int]:
     """Return the least key of a split as a number, and the least above its own."""
     index = SPLITS.index(split)
     lower, upper = (0, *_UPPER_BOUNDS)[index : index + 2]
@@ -133,7 +133,7 @@ def github_config(field_count: int) -> str:
     return next((name for name, limit in LIMITS if field_count < limit), MAX_SIZE)
 
 
-def size_of(field_count: int) -> str:
+def measure_size(field_count: int) -> str:
     """Return the size of a schema of this field count: `trivial` to `ultra`."""
     return github_config(field_count).removeprefix(f"{UNDIVIDED}_")
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from curation.core.benchmark import split_of
+from curation.core.benchmark import assign_split
 from curation.core.documents import KEPT, Change, Provenance, Rejected
 from curation.core.records import BenchmarkRecord
 from curation.dataset.paper_tables import RawFigures
@@ -144,7 +144,7 @@ class DecidedDocument:
     @property
     def split(self) -> str:
         """Its split; empty unless kept."""
-        return split_of(self.result.split_key) if self.kept else ""
+        return assign_split(self.result.split_key) if self.kept else ""
 
     def record(self, **columns: str | int | tuple[str, ...] | None) -> BenchmarkRecord:
         """Return the record with this document's own id, provenance and cluster.

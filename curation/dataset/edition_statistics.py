@@ -47,7 +47,7 @@ class EditionStatistics:
     left_out: Mapping[str, int] = field(default_factory=dict)
 
 
-def statistics_of(edition: Edition) -> EditionStatistics:
+def compute_statistics(edition: Edition) -> EditionStatistics:
     """Return the tables of an edition."""
     rows = without_sample(edition.rows)
     is_stated = set(_STATED) <= set(rows.columns)

@@ -24,10 +24,10 @@ from curation.core.json_types import UntypedJson
 from curation.core.records import BenchmarkRecord
 from curation.dataset.parquet import (
     TableForm,
-    columns_of,
+    make_columns,
     parquet_writer,
+    read_required,
     refuse_columns,
-    required_of,
     table_of_columns,
 )
 from curation.system.errors import NoInput, other_version
@@ -90,10 +90,10 @@ class LedgerRow:
 _POSITION = pa.field("document", pa.int64())
 #: Columns of the table of documents.
 DOCUMENT_COLUMNS = pa.schema(
-    [_POSITION, *columns_of(LedgerRow, without=frozenset({"changes"}))]
+    [_POSITION, *make_columns(LedgerRow, without=frozenset({"changes"}))]
 )
 #: Columns of the table of changes; null in `before` or `after` is "nothing there".
-CHANGE_COLUMNS = pa.schema([_POSITION, *columns_of(Change)])
+CHANGE_COLUMNS = pa.schema([_POSITION, *make_columns(Change)])
 #: Columns of either that rarely repeat a value.
 _DISTINCT = frozenset(
     {"document", "unique_id", "path", "raw_sha256", "sha256", "before", "after"}
@@ -101,12 +101,12 @@ _DISTINCT = frozenset(
 #: The form of each table.
 FORMS = {
     DOCUMENTS: TableForm(
-        columns=DOCUMENT_COLUMNS, distinct=_DISTINCT, required=required_of(LedgerRow)
+        columns=DOCUMENT_COLUMNS, distinct=_DISTINCT, required=read_required(LedgerRow)
     ),
     CHANGES: TableForm(
         columns=CHANGE_COLUMNS,
         distinct=_DISTINCT,
-        required=required_of(Change) - {"before", "after"},
+        required=read_required(Change) - {"before", "after"},
     ),
 }
 

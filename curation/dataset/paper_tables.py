@@ -95,7 +95,7 @@ def measure_schema(
         field_count=nested.field_count,
         max_fan_out=nested.fan_out,
         schema_depth=nested.depth,
-        draft=draft_of(schema),
+        draft=declared_draft(schema),
         features=tuple(features),
         formats=tuple(formats),
     )
@@ -122,7 +122,7 @@ def measure_schemas(rows: Iterable[tuple[Any, ...]]) -> list[SchemaMeasures]:
     return measures
 
 
-def draft_of(schema: Json) -> str:
+def declared_draft(schema: Json) -> str:
     """Return the draft in the root's `$schema`, otherwise unknown."""
     uri = schema.get("$schema") if isinstance(schema, dict) else None
     if not isinstance(uri, str):
@@ -211,5 +211,5 @@ def raw_figures(schema: Json, record: BenchmarkRecord | None = None) -> RawFigur
         raw_field_count=nested.field_count,
         raw_fan_out=nested.fan_out,
         raw_depth=nested.depth,
-        raw_draft=draft_of(schema),
+        raw_draft=declared_draft(schema),
     )

@@ -23,7 +23,7 @@ from curation.core.benchmark import (
     CANARY,
     METADATA_KEY,
     SPLITS,
-    split_of,
+    assign_split,
 )
 from curation.core.records import BenchmarkRecord
 from curation.system.errors import BadData
@@ -56,7 +56,7 @@ def _arrow_type(annotation: object) -> pa.DataType:
     raise TypeError(annotation)
 
 
-def columns_of(row_type: type, *, without: frozenset[str] = frozenset()) -> pa.Schema:
+def make_columns(row_type: type, *, without: frozenset[str] = frozenset()) -> pa.Schema:
     """Return the columns of a dataclass: text, numbers, truth and tuples.
 
     Fields named in `without` are left out.
@@ -69,7 +69,7 @@ def columns_of(row_type: type, *, without: frozenset[str] = frozenset()) -> pa.S
     return pa.schema([(name, _arrow_type(hints[name])) for name in names])
 
 
-def required_of(row_type: type) -> frozenset[str]:
+def read_required(row_type: type) -> frozenset[str]:
     """Return the columns of a dataclass that have a value in every row."""
     hints = get_type_hints(row_type).items()
     return frozenset(
@@ -77,7 +77,7 @@ def required_of(row_type: type) -> frozenset[str]:
     )
 
 
-def table_of(rows: Iterable[object], columns: pa.Schema) -> pa.Table:
+def make_table(rows: Iterable[object], columns: pa.Schema) -> pa.Table:
     """Return rows as an arrow table, in the order given."""
     values = list(rows)
     return table_of_columns(
@@ -93,7 +93,7 @@ def table_of_columns(
 
     Args:
         values: The values of each column; None is null.
-        columns: The columns, with the types of `columns_of`.
+        columns: The columns, with the types of `make_columns`.
 
     Raises:
         TypeError: a value does not have the type of its column.
@@ -142,7 +142,7 @@ ROW_GROUP_LENGTH = 1_500_000
 #: Rows after which a row group ends.
 ROW_GROUP_ROWS = 1_000
 #: The columns of every file: `BenchmarkRecord`'s fields in order.
-COLUMNS = columns_of(BenchmarkRecord)
+COLUMNS = make_columns(BenchmarkRecord)
 #: The part of a file's name after its split.
 _COUNTED = re.compile(r"^[a-z]+-[0-9]{5}-of-[0-9]{5}\.")
 
@@ -177,7 +177,7 @@ RECORDS = TableForm(
             "cluster",
         }
     ),
-    required=required_of(BenchmarkRecord),
+    required=read_required(BenchmarkRecord),
     text="json_schema",
     most_length=ROW_GROUP_LENGTH,
     most_rows=ROW_GROUP_ROWS,
@@ -333,7 +333,7 @@ class SplitFiles:
             elif self._writer.file_handle.tell() >= FULL_FILE:
                 self._writer.close()
                 self._writer = self._opened()
-            table = table_of(self._group, self._form.columns)
+            table = make_table(self._group, self._form.columns)
             self._writer.write_table(table, row_group_size=len(self._group))
         self._group, self._length = [], 0
 
@@ -358,4 +358,4 @@ def write_sorted(folder: Path, config: str, records: Iterable[BenchmarkRecord]) 
             for split in SPLITS
         }
         for record in records:
-            files[split_of(record.split_key)].add(record)
+            files[assign_split(record.split_key)].add(record)

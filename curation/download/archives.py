@@ -94,7 +94,7 @@ def unpack(pin: ArchivePin, file: Path, packs: Path) -> Path:
         BadArchive: it cannot be read, or is too large.
         NoInput: no such file.
     """
-    pack = pack_of(pin, file, packs)
+    pack = make_pack(pin, file, packs)
     if pack.stem != pin.digest:
         pack.unlink()
         raise WrongDigest(
@@ -106,7 +106,7 @@ def unpack(pin: ArchivePin, file: Path, packs: Path) -> Path:
     return pack
 
 
-def pack_of(pin: ArchivePin, file: Path, packs: Path) -> Path:
+def make_pack(pin: ArchivePin, file: Path, packs: Path) -> Path:
     """Return the pack of an archive's selected files, whatever their digest."""
     if pin.kind is not ArchiveKind.HUB:
         return write_pack(packs, pin.name, read_archive(pin, file))

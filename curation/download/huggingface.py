@@ -30,7 +30,7 @@ from curation.system.errors import (
     NotPermitted,
     TemporarilyUnavailable,
     Unavailable,
-    causes_of,
+    list_causes,
 )
 from curation.system.retry import retry_after, retry_call
 
@@ -53,7 +53,7 @@ _E = TypeVar("_E", bound=BaseException)
 
 def may_pass(error: Exception) -> bool:
     """Return whether a retry may succeed, rate limits aside."""
-    response = response_of(error)
+    response = find_response(error)
     if response is None:
         return _reason(error, httpx.TransportError) is not None
     return response.status_code == _TIMEOUT or response.status_code >= _SERVER_ERROR
@@ -61,15 +61,17 @@ def may_pass(error: Exception) -> bool:
 
 def is_overtaken(error: Exception) -> bool:
     """Return whether the Hub refuses because of another commit."""
-    response = response_of(error)
+    response = find_response(error)
     return response is not None and response.status_code in _GONE_AHEAD
 
 
 def _reason(error: BaseException, kind: type[_E]) -> _E | None:
-    return next((cause for cause in causes_of(error) if isinstance(cause, kind)), None)
+    return next(
+        (cause for cause in list_causes(error) if isinstance(cause, kind)), None
+    )
 
 
-def response_of(error: BaseException) -> httpx.Response | None:
+def find_response(error: BaseException) -> httpx.Response | None:
     """Return the Hub's answer behind a failure; None without one."""
     cause = _reason(error, errors.HfHubHTTPError)
     return cause.response if cause else None
@@ -103,7 +105,7 @@ _FAULTS: tuple[tuple[type[BaseException], type[CsbdataError], str, str], ...] = 
 )
 
 
-def fault_of(error: Exception, where: str) -> CsbdataError:
+def describe_fault(error: Exception, where: str) -> CsbdataError:
     """Return a failure of the library as an error of ours, without credentials.
 
     `where` is the repository.
@@ -111,7 +113,7 @@ def fault_of(error: Exception, where: str) -> CsbdataError:
     fault = _reason(error, CsbdataError)
     if fault is not None:
         return fault
-    innermost = list(causes_of(error))[-1]
+    innermost = list(list_causes(error))[-1]
     text, inner = redacted(str(error)), str(innermost) or type(innermost).__name__
     inner = redacted(inner)
     precise = errors.HfHubHTTPError | errors.HFValidationError | json.JSONDecodeError
@@ -269,11 +271,11 @@ def repeated(ask: Callable[[], _T], where: str, time_limits: HubTimeLimits) -> _
         time_limits: How often it is tried, and after which pause.
 
     Raises:
-        CsbdataError: it is missing; see `fault_of`.
+        CsbdataError: it is missing; see `describe_fault`.
     """
 
     def passes(error: Exception) -> bool | float:
-        response = response_of(error)
+        response = find_response(error)
         if isinstance(error, CsbdataError):
             return False
         if response is not None and response.status_code == LIMITED:
@@ -283,7 +285,7 @@ def repeated(ask: Callable[[], _T], where: str, time_limits: HubTimeLimits) -> _
     try:
         return retry_call(ask, passes, time_limits.attempts, time_limits.pause)
     except Exception as error:
-        raise fault_of(error, where) from error
+        raise describe_fault(error, where) from error
 
 
 #: The files of a dataset downloaded by default.
@@ -316,5 +318,5 @@ def hub_snapshot(
         )
     except Exception as error:
         where = f"{name}@{revision}" if revision else name
-        raise fault_of(error, where) from error
+        raise describe_fault(error, where) from error
     return Path(folder)

@@ -30,7 +30,7 @@ from curation.system.user_files import (
 _OF_TOOLS = frozenset({"node_modules", "__pycache__"})
 
 
-def digest_of(checksums: Iterable[tuple[str, str]]) -> str:
+def compute_digest(checksums: Iterable[tuple[str, str]]) -> str:
     """Return the digest over files: sha256 of lines `sha256hex  path`.
 
     The lines are sorted by path (by code point) and end in a line feed, so that
@@ -88,8 +88,8 @@ class FolderFiles:
 
     @property
     def digest(self) -> str:
-        """The digest over all files (`digest_of`)."""
-        return digest_of(
+        """The digest over all files (`compute_digest`)."""
+        return compute_digest(
             (path, hashlib.sha256(self.read(path)).hexdigest()) for path in self.paths
         )
 
@@ -112,9 +112,9 @@ class MadeFile:
 
     @property
     def digest(self) -> str:
-        """The digest over the one file (`digest_of`)."""
+        """The digest over the one file (`compute_digest`)."""
         known = self._content + "\n".join(self.places).encode()
-        return digest_of([(self.paths[0], hashlib.sha256(known).hexdigest())])
+        return compute_digest([(self.paths[0], hashlib.sha256(known).hexdigest())])
 
 
 def single_file(file: Path) -> MadeFile:
@@ -195,7 +195,7 @@ class Pack:
 
     @property
     def digest(self) -> str:
-        """The digest over all files (`digest_of`)."""
+        """The digest over all files (`compute_digest`)."""
         return self.path.stem
 
     def read(self, path: str) -> bytes:
@@ -283,7 +283,7 @@ def write_pack(folder: Path, name: str, files: Iterable[tuple[str, bytes]]) -> P
 
 
 def _digest(rows: _Rows) -> str:
-    return digest_of((path, checksum) for path, (_, _, checksum) in rows.items())
+    return compute_digest((path, checksum) for path, (_, _, checksum) in rows.items())
 
 
 def _damaged(path: Path) -> BadData:

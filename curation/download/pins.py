@@ -97,7 +97,7 @@ class ArchivePin:
     file: str = ""
     #: The files that sources read.
     paths: tuple[str, ...]
-    #: Over the selected files (`curation.download.packs.digest_of`).
+    #: Over the selected files (`curation.download.packs.compute_digest`).
     digest: _Sha256
     #: The published file's, where it has fixed bytes, as every package's.
     sha256: _Sha256 = ""

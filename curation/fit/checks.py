@@ -16,12 +16,12 @@ from curation.fit.scan import (
     enumerated,
     is_object_schema,
     is_of_types,
-    properties_of,
-    required_of,
-    types_of,
+    list_types,
+    read_properties,
+    read_required,
 )
-from curation.instances.constraints.keyword_values import array_of, object_of
-from curation.json.values import identity, is_number, type_of
+from curation.instances.constraints.keyword_values import read_array, read_object
+from curation.json.values import identity, is_number, json_type
 from curation.schema.keywords import (
     ANNOTATIONS,
     KNOWN_KEYWORDS,
@@ -85,7 +85,7 @@ def _at(
     return Match((*tokens, keyword), keyword, f"{subject}{then}{DONE[rule.effect]}")
 
 
-def size_of(value: Json) -> float:
+def measure_size(value: Json) -> float:
     """Return a number, or how many members there are."""
     if is_number(value):
         return value
@@ -104,7 +104,7 @@ def _keyword(scan: Scan, rule: ProfileRule) -> Iterator[Match]:
             if name not in schema or identity(schema[name]) in accepted:
                 continue
             value, limit = schema[name], rule.most
-            if limit is not None and size_of(value) <= limit:
+            if limit is not None and measure_size(value) <= limit:
                 continue
             subject = f"`{name}` beside `{beside[0]}`" if beside else f"`{name}`"
             if rule.places:
@@ -130,7 +130,7 @@ def _other_keyword(scan: Scan, rule: ProfileRule) -> Iterator[Match]:
 @_check("root-type")
 def _root_type(scan: Scan, rule: ProfileRule) -> Iterator[Match]:
     root = scan.document.root.keywords
-    types = types_of(root)
+    types = list_types(root)
     if not types or not types <= set(rule.names):
         actual = (
             f"its `type` is {quoted(root['type'])}" if types else "it has no `type`"
@@ -171,7 +171,9 @@ def _untyped(scan: Scan, rule: ProfileRule) -> Iterator[Match]:
 def _without(scan: Scan, rule: ProfileRule) -> Iterator[Match]:
     kind, _, keyword = rule.check.split("-")
     for location in scan.having(["type"]):
-        lacks = kind in types_of(location.keywords) and keyword not in location.keywords
+        lacks = (
+            kind in list_types(location.keywords) and keyword not in location.keywords
+        )
         if lacks and _holds(scan, rule, location):
             sentence = f"an {kind} without `{keyword}` is {DONE[rule.effect]}"
             yield Match(location.tokens, keyword, sentence)
@@ -180,7 +182,7 @@ def _without(scan: Scan, rule: ProfileRule) -> Iterator[Match]:
 @_check("property-key")
 def _property_key(scan: Scan, rule: ProfileRule) -> Iterator[Match]:
     for location in scan.having(["properties"]):
-        for name in properties_of(location.keywords):
+        for name in read_properties(location.keywords):
             if _holds(scan, rule, location) and not is_name(name, rule):
                 sentence = f"the key {quoted(name)} is {DONE[rule.effect]}"
                 tokens = (*location.tokens, "properties", name)
@@ -230,9 +232,11 @@ def _open_object(scan: Scan, rule: ProfileRule) -> Iterator[Match]:
 def _optional_property(scan: Scan, rule: ProfileRule) -> Iterator[Match]:
     for location in scan.having(["properties"]):
         required = {
-            entry for entry in required_of(location.keywords) if isinstance(entry, str)
+            entry
+            for entry in read_required(location.keywords)
+            if isinstance(entry, str)
         }
-        for name in properties_of(location.keywords):
+        for name in read_properties(location.keywords):
             if name not in required:
                 tokens = (*location.tokens, "properties", name)
                 subject = f"property {quoted(name)} is not in `required`"
@@ -242,10 +246,10 @@ def _optional_property(scan: Scan, rule: ProfileRule) -> Iterator[Match]:
 @_check("undeclared-property")
 def _undeclared_property(scan: Scan, rule: ProfileRule) -> Iterator[Match]:
     for location in scan.having(["required"]):
-        types = types_of(location.keywords)
+        types = list_types(location.keywords)
         about_objects = not types or "object" in types
-        for name in required_of(location.keywords) if about_objects else ():
-            if isinstance(name, str) and name not in properties_of(location.keywords):
+        for name in read_required(location.keywords) if about_objects else ():
+            if isinstance(name, str) and name not in read_properties(location.keywords):
                 subject = f"required {quoted(name)} is not in `properties`"
                 yield _at(rule, location.tokens, "required", subject, ": ")
 
@@ -265,7 +269,7 @@ def _enum_type(scan: Scan, rule: ProfileRule) -> Iterator[Match]:
     accepted = {*rule.names} | ({"integer"} if "number" in rule.names else set())
     for location in scan.having(["enum", "const"]):
         for keyword, values in enumerated(location.keywords):
-            types = {type_of(value) for value in values} - accepted
+            types = {json_type(value) for value in values} - accepted
             if types:
                 subject = f"{', '.join(sorted(types))} in `{keyword}`"
                 yield _at(rule, location.tokens, keyword, subject, ": ")
@@ -290,11 +294,11 @@ _WHOLE: Final[Mapping[str, Callable[[str], bool]]] = {
 }
 
 
-def features_of(text: str) -> tuple[str, ...]:
+def pattern_features(text: str) -> tuple[str, ...]:
     r"""Return the features of a pattern that some regex dialects lack.
 
     Example:
-        >>> features_of(r"\d+(?=x)")
+        >>> pattern_features(r"\d+(?=x)")
         ('lookaround', 'unanchored', 'class-escape')
     """
     bare = OUTSIDE.sub("_", text)
@@ -307,7 +311,7 @@ def _pattern(scan: Scan, rule: ProfileRule) -> Iterator[Match]:
     for location in scan.having(["pattern"]):
         text = location.keywords.get("pattern")
         if isinstance(text, str):
-            used = [name for name in features_of(text) if name in rule.names]
+            used = [name for name in pattern_features(text) if name in rule.names]
             if used:
                 subject = f"pattern {quoted(text)} ({', '.join(used)})"
                 yield _at(rule, location.tokens, "pattern", subject, ": ")
@@ -410,15 +414,15 @@ def _characters(schema: Mapping[str, Json]) -> int:
     """Return the length of all names of properties and definitions, and of values."""
     count = 0
     for keyword in ("properties", "$defs", "definitions"):
-        count += sum(map(len, object_of(schema, keyword)))
+        count += sum(map(len, read_object(schema, keyword)))
     for _, values in enumerated(schema):
         count += sum(len(value) for value in values if isinstance(value, str))
     return count
 
 
 def _optional(schema: Mapping[str, Json]) -> int:
-    required = required_of(schema)
-    return sum(name not in required for name in properties_of(schema))
+    required = read_required(schema)
+    return sum(name not in required for name in read_properties(schema))
 
 
 #: What is counted: the noun, and the number in one schema.
@@ -426,7 +430,7 @@ COUNTS: Final[Mapping[str, tuple[str, Callable[[Scan], int]]]] = {
     "depth": ("levels of objects and arrays", lambda scan: scan.depth),
     "properties": (
         "properties",
-        _total(["properties"], lambda schema: len(properties_of(schema))),
+        _total(["properties"], lambda schema: len(read_properties(schema))),
     ),
     "optional-properties": (
         "optional properties",
@@ -441,7 +445,7 @@ COUNTS: Final[Mapping[str, tuple[str, Callable[[Scan], int]]]] = {
     ),
     "enum-values": (
         "values in `enum`",
-        _total(["enum"], lambda schema: len(array_of(schema, "enum"))),
+        _total(["enum"], lambda schema: len(read_array(schema, "enum"))),
     ),
     "characters": (
         "characters in names and values",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 
-from curation.fit.shapes import ITEM, KEY, MORE, VALUE, Shaped, shape_of
+from curation.fit.shapes import ITEM, KEY, MORE, VALUE, Shaped, derive_shape
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.json.pointer import Tokens, at
 from curation.json.values import identity
@@ -45,7 +45,7 @@ class Codec(msgspec.Struct, frozen=True, dict=True):
         Raises:
             UndecodableError: the answer does not have the requested shape.
         """
-        if shape_of(self.shaped.marked).wrapped:
+        if derive_shape(self.shaped.marked).wrapped:
             names = answer.keys() if isinstance(answer, dict) else set()
             if VALUE not in names or (self.shaped.is_closed and len(names) > 1):
                 raise UndecodableError(f"an object with {VALUE!r} alone is expected")
@@ -95,7 +95,7 @@ class Codec(msgspec.Struct, frozen=True, dict=True):
     def _decoded(
         self, value: UntypedJson, schema: _Object, tokens: Tokens
     ) -> UntypedJson:
-        shape = shape_of(schema)
+        shape = derive_shape(schema)
         if shape.pairs:
             if not isinstance(value, list):
                 return value

@@ -23,7 +23,7 @@ import msgspec
 from curation.core.engine_trials import make_runner
 from curation.fit.checks import QUIET
 from curation.fit.profile import Effect, Profile, SourceKind, TargetKind, load_profiles
-from curation.fit.scan import scan_of
+from curation.fit.scan import scan_schema
 from curation.fit.verdict import FitFinding
 from curation.schema.keywords import KNOWN_KEYWORDS
 from curation.system.user_files import results_folder
@@ -137,7 +137,7 @@ def features_of_schema(schema: Json) -> frozenset[str]:
         >>> sorted(features_of_schema({"items": {"minimum": 1}}))
         ['items', 'minimum in items']
     """
-    scan = scan_of(schema)
+    scan = scan_schema(schema)
     features: set[str] = set()
     if scan is None:
         return frozenset()
@@ -162,7 +162,7 @@ def features_of_schema(schema: Json) -> frozenset[str]:
     return frozenset(features)
 
 
-def evidence_of(schema: Json, engine: str) -> Judgement:
+def find_evidence(schema: Json, engine: str) -> Judgement:
     """Return the measurements of an engine on real schemas similar to one.
 
     It is accepted if all of its features are sure, rejected if each real schema with
@@ -269,7 +269,7 @@ def _today() -> str:
     return str(datetime.datetime.now(datetime.UTC).date())
 
 
-def judgement_of(trial: EngineTrial) -> Judgement:
+def read_judgement(trial: EngineTrial) -> Judgement:
     """Return the verdict of a trial of an engine on the schema."""
     source = f"{trial.engine}, {_today()}"
     summary = "accepted, by its answer" if trial.answered else "accepted"
@@ -351,13 +351,13 @@ class Engines(AbstractContextManager["Engines"]):
     def judge(self, schema: Json, profile: Profile) -> Judgement:
         """Return the behaviour of an engine, or a server's engines, with a schema."""
         if runner := self._runs.get(profile.name):
-            return judgement_of(runner.run(profile.name, schema))
+            return read_judgement(runner.run(profile.name, schema))
         if profile.kind is TargetKind.ENGINE:
-            judged = evidence_of(schema, profile.title)
+            judged = find_evidence(schema, profile.title)
             install = self._installs.get(profile.name)
             hint = (f"to try it here: {install}",) if install else ()
             return Judgement(judged.findings, (*judged.measured, *hint))
         measured: list[str] = []
         for label in filter(None, map(measured_label, profile.engines)):
-            measured += evidence_of(schema, label).measured
+            measured += find_evidence(schema, label).measured
         return Judgement((), tuple(measured))

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Final
 
 from curation.fit.edits import DIALECT, Keywords, SchemaObject, Sites, asserting
 from curation.fit.narrowing import without_false
-from curation.fit.scan import enumerated, properties_of, required_of, types_of
+from curation.fit.scan import enumerated, list_types, read_properties, read_required
 from curation.fit.shapes import SHAPE
 from curation.instances.constraints.keyword_values import KNOWN_FORMATS
-from curation.json.pointer import Tokens, at, fragment_of, tokens_of_fragment
+from curation.json.pointer import Tokens, at, to_fragment, tokens_of_fragment
 from curation.json.values import identity
 from curation.references.schema import Schema
 from curation.schema.keywords import TYPE_OF_KEYWORD
@@ -48,7 +48,7 @@ def has_exclusive_branches(schema: UntypedJson) -> bool:
         for branch in branches
     ]
     types = [
-        {"number" if name == "integer" else name for name in types_of(branch)}
+        {"number" if name == "integer" else name for name in list_types(branch)}
         for branch in branches
     ]
     return any(
@@ -185,7 +185,7 @@ def pointed(schema: UntypedJson, _sites: Sites) -> UntypedJson:
             return part
         target = targets[tokens]
         path = target if target[:1] == ("$defs",) else (*start, *target)
-        return {**part, "$ref": fragment_of(path)}
+        return {**part, "$ref": to_fragment(path)}
 
     result: UntypedJson = edited(schema, DIALECT, change)
     definitions = result.get("$defs", {})
@@ -194,7 +194,7 @@ def pointed(schema: UntypedJson, _sites: Sites) -> UntypedJson:
     root = without(result, "$defs", "$schema")
     return {
         **{name: result[name] for name in result if name == "$schema"},
-        "$ref": fragment_of(start),
+        "$ref": to_fragment(start),
         "$defs": {**definitions, _ROOT: root},
     }
 
@@ -258,10 +258,10 @@ def _together(
         if other is None:
             return None
         properties = whole["properties"]
-        for name, value in properties_of(other).items():
+        for name, value in read_properties(other).items():
             if identity(properties.setdefault(name, value)) != identity(value):
                 return None
-        names = dict.fromkeys([*whole["required"], *required_of(other)])
+        names = dict.fromkeys([*whole["required"], *read_required(other)])
         whole |= {**other, "properties": properties, "required": [*names]}
     return whole
 
@@ -283,7 +283,7 @@ def tidied(schema: UntypedJson) -> UntypedJson:
         if not isinstance(part, dict) or part.get("type") != "object":
             return without_false(part)
         names, patterns = part.get("propertyNames"), part.get("patternProperties")
-        properties, values = properties_of(part), _enumerated(names)
+        properties, values = read_properties(part), _enumerated(names)
         if values is not None and not patterns:
             additional = part.get("additionalProperties", True)
             part = {
@@ -326,7 +326,7 @@ def restored(schema: UntypedJson, like: UntypedJson) -> UntypedJson:
     ranks: dict[str, int] = {}
     about: dict[Tokens, SchemaObject] = {}
     for location in walk(like, DIALECT):
-        keywords, names = location.keywords, [*properties_of(location.keywords)]
+        keywords, names = location.keywords, [*read_properties(location.keywords)]
         orders[location.tokens] = names
         orders.setdefault(frozenset(names), names)
         for name in names:
@@ -341,7 +341,7 @@ def restored(schema: UntypedJson, like: UntypedJson) -> UntypedJson:
     def change(tokens: Tokens, part: UntypedJson) -> UntypedJson:
         if not isinstance(part, dict):
             return part
-        part, properties = {**about.get(tokens, {}), **part}, properties_of(part)
+        part, properties = {**about.get(tokens, {}), **part}, read_properties(part)
         if not properties:
             return part
         others = sorted(properties, key=lambda name: ranks.get(name, len(ranks)))

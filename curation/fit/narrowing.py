@@ -13,9 +13,9 @@ from curation.fit.edits import (
     Sites,
     asserting,
 )
-from curation.fit.scan import properties_of, required_of
-from curation.instances.constraints.keyword_values import array_of
-from curation.json.values import type_of
+from curation.fit.scan import read_properties, read_required
+from curation.instances.constraints.keyword_values import read_array
+from curation.json.values import json_type
 from curation.references.schema import Schema
 from curation.schema.keywords import TYPE_OF_KEYWORD
 from curation.schema.subschemas import edited, walk, without
@@ -49,9 +49,9 @@ _STEPS: Final = frozenset({"properties", "items", "additionalProperties"})
 
 def closed(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
     """Close an object that has properties; declare those that it requires."""
-    declared = properties_of(schema)
+    declared = read_properties(schema)
     additional = schema.get("additionalProperties", True)
-    missing = [str(name) for name in required_of(schema) if name not in declared]
+    missing = [str(name) for name in read_required(schema) if name not in declared]
     if not (declared or missing) or additional is False:
         return schema
     properties: SchemaObject = {**declared, **dict.fromkeys(missing, additional)}
@@ -67,7 +67,7 @@ def closed(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
 
 def without_patterns(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
     """Forbid the properties that `patternProperties` is about."""
-    patterns, properties = schema.get("patternProperties"), properties_of(schema)
+    patterns, properties = schema.get("patternProperties"), read_properties(schema)
     if not isinstance(patterns, dict) or not properties:
         return schema
     narrowed = dict(properties)
@@ -81,7 +81,7 @@ def without_patterns(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
 
 def emptied(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
     """Close an object of which no property is known."""
-    if schema.get("additionalProperties") is False or properties_of(schema):
+    if schema.get("additionalProperties") is False or read_properties(schema):
         return schema
     remaining = without(schema, "patternProperties", "propertyNames")
     return {
@@ -109,7 +109,7 @@ def scalars(schema: UntypedJson, sites: Sites) -> UntypedJson:
 def with_type(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
     """Name the type that the keywords of a schema are about, or that of its values."""
     kinds = [TYPE_OF_KEYWORD[name] for name in _MARKS if name in schema]
-    values = {type_of(value) for value in array_of(schema, "enum")}
+    values = {json_type(value) for value in read_array(schema, "enum")}
     names = [*values] if len(values) == 1 else [*kinds]
     return {"type": names[0], **schema} if names and "type" not in schema else schema
 
@@ -127,8 +127,8 @@ def optional_dropped(schema: UntypedJson, sites: Sites) -> UntypedJson:
     optional = [
         (*location.tokens, "properties", name)
         for location in walk(schema, DIALECT)
-        for name in properties_of(location.keywords)
-        if name not in required_of(location.keywords)
+        for name in read_properties(location.keywords)
+        if name not in read_required(location.keywords)
     ]
     return cut(schema, sorted(optional, key=len)[sites.limit :])
 
@@ -178,8 +178,8 @@ def without_false(schema: UntypedJson, *, narrowing: bool = False) -> UntypedJso
     """
     if not isinstance(schema, dict):
         return schema
-    refused = {name for name, part in properties_of(schema).items() if part is False}
-    if refused & {*required_of(schema)} and (
+    refused = {name for name, part in read_properties(schema).items() if part is False}
+    if refused & {*read_required(schema)} and (
         narrowing or schema.get("type") == "object"
     ):
         return False
@@ -200,7 +200,7 @@ def without_refused(schema: SchemaObject) -> SchemaObject:
 
     Not where a pattern would allow them.
     """
-    properties, required = properties_of(schema), required_of(schema)
+    properties, required = read_properties(schema), read_required(schema)
     refused = [
         name
         for name, part in properties.items()

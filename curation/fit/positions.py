@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from curation.fit.edits import asserting
-from curation.fit.scan import properties_of
-from curation.fit.shapes import shape_of
+from curation.fit.scan import read_properties
+from curation.fit.shapes import derive_shape
 from curation.references.schema import Schema
 from curation.schema.keywords import CONTAINERS, IN_PLACE
 from curation.schema.subschemas import children
@@ -72,7 +72,7 @@ def positions(schema: Json, dialect: Dialect) -> dict[Tokens, Position]:
             continue
         keywords = asserting(current.keywords)
         alone = keywords <= {"anyOf"} or keywords <= {"$ref"}
-        is_unique = _is_unique(current) and not shape_of(current.schema).distinct
+        is_unique = _is_unique(current) and not derive_shape(current.schema).distinct
         named: set[str | None] = {None} if is_unique or keywords & _OF_EACH else set()
         by_path[current.tokens] = position
         if not alone and keywords & _IN_PLACE:
@@ -119,7 +119,7 @@ def _said_in_place(document: Schema, start: SchemaLocation) -> set[str | None]:
         visited.update(new)
         pending += new
         for neighbour in new:
-            named = properties_of(neighbour.keywords)
+            named = read_properties(neighbour.keywords)
             names.update(name for name in named if _says(named[name]))
             unnamed = any(_says(neighbour.keywords.get(name)) for name in _OF_OTHERS)
             if unnamed or _is_unique(neighbour):

@@ -263,7 +263,7 @@ def _load(
     """Return a profile with the rules of those that it extends."""
     if name in extending:
         raise BadData(f"a profile that extends itself: {name}", extending[0])
-    profile = _file_of(name, engines)
+    profile = _find_file(name, engines)
     if not profile.extends:
         return profile
     base = _load(profile.extends, (*extending, name))
@@ -285,7 +285,7 @@ def _load(
     return merged
 
 
-def _file_of(name: str, engines: Callable[[], Iterable[str]]) -> Profile:
+def _find_file(name: str, engines: Callable[[], Iterable[str]]) -> Profile:
     if name in profile_names():
         return read_profile(_FOLDER / f"{name}{_SUFFIX}")
     path = Path(name)

@@ -6,7 +6,7 @@ import json
 from typing import NamedTuple
 
 from curation.fit.profile import load_profile, provider_names
-from curation.fit.verdict import Verdict, causes_of, judge_fit, verdict_of
+from curation.fit.verdict import Verdict, decide_verdict, judge_fit, list_causes
 
 
 class RecordFit(NamedTuple):
@@ -29,11 +29,11 @@ def record_fit(text: str) -> RecordFit:
     fits, but_for = [], []
     for name in provider_names():
         profile = load_profile(name)
-        causes = causes_of(schema, profile)
+        causes = list_causes(schema, profile)
         if len(causes) == 1:
             but_for += [f"{name}: {cause}" for cause in causes]
         if not causes:
-            verdict = verdict_of(judge_fit(schema, profile))
+            verdict = decide_verdict(judge_fit(schema, profile))
             if verdict in (Verdict.ACCEPTED, Verdict.IN_PART):
                 fits.append(name)
     return RecordFit(tuple(fits), tuple(but_for))

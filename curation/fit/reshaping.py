@@ -15,8 +15,8 @@ from curation.fit.edits import (
     asserting,
     at_sites,
 )
-from curation.fit.scan import properties_of, required_of
-from curation.fit.shapes import shape_of, with_shape
+from curation.fit.scan import read_properties, read_required
+from curation.fit.shapes import derive_shape, with_shape
 from curation.json.pointer import at, tokens_of_fragment
 from curation.schema.subschemas import without
 
@@ -40,7 +40,7 @@ def nullable(schema: UntypedJson, sites: Sites) -> UntypedJson:
     """Ask for null where an optional property is absent; it cannot be null itself."""
 
     def edit(part: SchemaObject, _keywords: Keywords) -> SchemaObject:
-        properties, required = properties_of(part), required_of(part)
+        properties, required = read_properties(part), read_required(part)
         if part.get("type") != "object" or not asserting(part) <= _OF_OBJECTS:
             return part
         optional = {
@@ -113,11 +113,15 @@ def _without_null(schema: UntypedJson) -> UntypedJson | None:
 def pairs(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
     """Ask for a map as an array of objects with key and value."""
     allowed = _OF_OBJECTS | {"patternProperties", "propertyNames", "minProperties"}
-    if properties_of(schema) or required_of(schema) or not asserting(schema) <= allowed:
+    if (
+        read_properties(schema)
+        or read_required(schema)
+        or not asserting(schema) <= allowed
+    ):
         return schema
     if schema.get("type") != "object" or schema.get("minProperties", 0) not in (0, 1):
         return schema
-    if shape_of(schema).pairs:
+    if derive_shape(schema).pairs:
         return schema
     additional = schema.get("additionalProperties", True)
     patterns = schema.get("patternProperties") or {}
@@ -157,7 +161,7 @@ def members(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
     if (
         not 0 < count <= _MAX_MEMBERS
         or asserting(schema) - _OF_ARRAYS
-        or shape_of(schema).items
+        or derive_shape(schema).items
     ):
         return schema
     items = schema.get("items", True)
@@ -196,7 +200,7 @@ def shortened(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
 
 def wrapped(schema: UntypedJson, _sites: Sites) -> UntypedJson:
     """Ask for the value as the member of an object."""
-    if not isinstance(schema, dict) or shape_of(schema).wrapped:
+    if not isinstance(schema, dict) or derive_shape(schema).wrapped:
         return schema
     return with_shape(schema, wrapped=True)
 
@@ -206,5 +210,5 @@ def dropped(schema: SchemaObject, keywords: Keywords) -> SchemaObject:
     moved = {name: value for name, value in schema.items() if name in keywords}
     if not moved:
         return schema
-    dropped = {**shape_of(schema).dropped, **moved}
+    dropped = {**derive_shape(schema).dropped, **moved}
     return with_shape(without(schema, *moved), dropped=dropped)

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from curation.fit.shapes import SHAPE, shape_of
+from curation.fit.shapes import SHAPE, derive_shape
 from curation.json.pointer import Tokens, pointer
 from curation.references.schema import Schema
 from curation.schema.keywords import CONTAINERS
@@ -45,7 +45,7 @@ def lost_keywords(fit: Fit) -> dict[Tokens, frozenset[str]]:
         site = fit.shaped.source(finding.site)
         lost.setdefault(site, set()).add(finding.keyword)
     for location in walk(fit.shaped.marked, fit.shaped.dialect):
-        dropped = shape_of(location.schema).dropped
+        dropped = derive_shape(location.schema).dropped
         if dropped:
             lost.setdefault(location.tokens, set()).update(dropped)
     return {tokens: frozenset(names) - {""} for tokens, names in lost.items()}
@@ -57,12 +57,12 @@ def whole(fit: Fit) -> UntypedJson:
     def restored(_tokens: Tokens, schema: UntypedJson) -> UntypedJson:
         if not isinstance(schema, dict) or SHAPE not in schema:
             return schema
-        return {**without(schema, SHAPE), **shape_of(schema).dropped}
+        return {**without(schema, SHAPE), **derive_shape(schema).dropped}
 
     return edited(fit.shaped.marked, fit.shaped.dialect, restored)
 
 
-def rest_of(fit: Fit) -> UntypedJson:
+def residual_schema(fit: Fit) -> UntypedJson:
     """Return the schema with which decoded answers are validated; true for nothing."""
     lost = lost_keywords(fit)
     if not lost:

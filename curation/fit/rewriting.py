@@ -26,12 +26,12 @@ from curation.fit.profile import Effect, Profile
 from curation.fit.rewrites import COUPLED, EXACT, NORMALISED, SAFE, UNSAFE, Rewrite
 from curation.fit.shapes import SHAPE, Shaped
 from curation.fit.sketch import sketched
-from curation.fit.verdict import FAILING, FitFinding, judge_fit, verdict_of
+from curation.fit.verdict import FAILING, FitFinding, decide_verdict, judge_fit
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.constraints.keyword_values import asserted_formats
 from curation.json.pointer import Tokens, at, pointer
 from curation.references.gathering import gathered
-from curation.relation.comparer import PROOF_SECONDS, VALUE_SECONDS, Comparer, text_of
+from curation.relation.comparer import PROOF_SECONDS, VALUE_SECONDS, Comparer, to_text
 from curation.relation.questions import AlgebraAnswer
 from curation.schema.dialects import DRAFT_2020_12
 from curation.schema.subschemas import edited, subschemas, without
@@ -96,7 +96,7 @@ class Fit(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def meaning(self) -> Json:
         """The schema of decoded answers."""
-        return meaning_of(self.shaped.marked)
+        return without_marks(self.shaped.marked)
 
     @property
     def ignored(self) -> tuple[FitFinding, ...]:
@@ -113,7 +113,7 @@ class Fit(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def verdict(self) -> Verdict:
         """What happens to a request with the sent schema."""
-        return verdict_of((*self.failing, *self.remarks))
+        return decide_verdict((*self.failing, *self.remarks))
 
     @property
     def claim(self) -> Claim:
@@ -130,7 +130,7 @@ class Fit(msgspec.Struct, frozen=True, kw_only=True):
         return Codec(self.shaped)
 
 
-def meaning_of(marked: Json) -> Json:
+def without_marks(marked: Json) -> Json:
     """Return a marked schema without its marks."""
 
     def unmarked(_tokens: Tokens, schema: Json) -> Json:
@@ -193,7 +193,7 @@ class Rewriting(msgspec.Struct, dict=True):
 
     def _examples(self) -> Sequence[Json]:
         if self.examples is None:
-            original = text_of(self.original.value, self.original.dialect)
+            original = to_text(self.original.value, self.original.dialect)
             limit = min(VALUE_SECONDS, self.seconds / 2)
             texts = self.comparer.witnesses(original, limit)
             self.examples = [json.loads(text) for text in texts]
@@ -355,7 +355,7 @@ class Rewriting(msgspec.Struct, dict=True):
         if SHAPE in text or not self.has_algebra:
             return marked
         seconds = self._within(PROOF_SECONDS)
-        form = self.comparer.form(text_of(marked, _DIALECT), seconds)
+        form = self.comparer.form(to_text(marked, _DIALECT), seconds)
         if not form or len(form) > _GROWTH * len(text) + 10_000:
             return marked
         return restored(tidied(json.loads(form)), marked)
@@ -385,8 +385,8 @@ class Rewriting(msgspec.Struct, dict=True):
         places: Mapping[Tokens, Position],
     ) -> Step:
         """Return the step to a marked schema, with its claim."""
-        before, after = meaning_of(self.shaped.marked), meaning_of(after)
-        texts = text_of(before, _DIALECT), text_of(after, _DIALECT)
+        before, after = without_marks(self.shaped.marked), without_marks(after)
+        texts = to_text(before, _DIALECT), to_text(after, _DIALECT)
         proofs = AlgebraAnswer()
         edited_places = places if candidate.everywhere else sites.keywords
         rule = candidate.claim if candidate is NORMALISED else None

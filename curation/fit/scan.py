@@ -14,7 +14,11 @@ from typing import Final
 import msgspec
 
 from curation.core.json_types import Json
-from curation.instances.constraints.keyword_values import array_of, names_of, object_of
+from curation.instances.constraints.keyword_values import (
+    read_array,
+    read_names,
+    read_object,
+)
 from curation.json.pointer import Tokens, upwards
 from curation.json.values import remembered
 from curation.references.schema import Reference, Schema, references_in
@@ -153,7 +157,7 @@ class Scan:
             around, keyword = holder
             # A reference may lead to `properties` itself, which is not a property.
             if keyword == "properties" and len(tokens) > len(around) + 1:
-                required = required_of(self.document.location_at(around).keywords)
+                required = read_required(self.document.location_at(around).keywords)
                 return tokens[len(around) + 1] in required
             tokens = around
         return False
@@ -192,41 +196,41 @@ def _circles(inside: Mapping[Tokens, set[Tokens]]) -> dict[Tokens, Tokens]:
 
 
 @remembered
-def scan_of(schema: Json) -> Scan | None:
+def scan_schema(schema: Json) -> Scan | None:
     """Return the scan of a value, cached; None if it is not a schema."""
     return Scan(schema) if isinstance(schema, dict | bool) else None
 
 
-def types_of(schema: Mapping[str, Json]) -> frozenset[str]:
+def list_types(schema: Mapping[str, Json]) -> frozenset[str]:
     """Return the names that a schema's `type` has; none if it has no such keyword."""
-    return frozenset(names_of(schema.get("type")))
+    return frozenset(read_names(schema.get("type")))
 
 
 def is_of_types(schema: Mapping[str, Json], types: Sequence[str]) -> bool:
     """Return whether a schema has one of the types, the empty one for none."""
-    return not types or not (types_of(schema) or {""}).isdisjoint(types)
+    return not types or not (list_types(schema) or {""}).isdisjoint(types)
 
 
 def is_object_schema(schema: Mapping[str, Json]) -> bool:
     """Return whether a schema states that it is about objects."""
-    types = types_of(schema)
+    types = list_types(schema)
     return "object" in types or (not types and not _ABOUT_OBJECTS.isdisjoint(schema))
 
 
 def _is_nested(schema: Json) -> int:
     if not isinstance(schema, dict):
         return 0
-    return int(is_object_schema(schema) or "array" in types_of(schema))
+    return int(is_object_schema(schema) or "array" in list_types(schema))
 
 
-def properties_of(schema: Mapping[str, Json]) -> dict[str, Json]:
+def read_properties(schema: Mapping[str, Json]) -> dict[str, Json]:
     """Return the members of `properties`; none without it."""
-    return object_of(schema, "properties")
+    return read_object(schema, "properties")
 
 
-def required_of(schema: Mapping[str, Json]) -> list[Json]:
+def read_required(schema: Mapping[str, Json]) -> list[Json]:
     """Return the members of `required`; none without it."""
-    return array_of(schema, "required")
+    return read_array(schema, "required")
 
 
 def enumerated(schema: Mapping[str, Json]) -> Iterator[tuple[str, list[Json]]]:

@@ -18,11 +18,11 @@ from curation.fit.verdict import (
     FitFinding,
     Tool,
     Verdict,
+    decide_verdict,
     judge_fit,
     judge_name,
     judge_request,
     leads_out,
-    verdict_of,
 )
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.constraints.interpretations import as_schema
@@ -142,7 +142,7 @@ class SchemaFit(msgspec.Struct, kw_only=True):
 
     def verdict(self, target: str) -> Verdict:
         """Return what happens to it at a target."""
-        return Verdict.REJECTED if self.fault else verdict_of(self.findings[target])
+        return Verdict.REJECTED if self.fault else decide_verdict(self.findings[target])
 
     def is_rejected_by(self, profile: Profile) -> bool:
         """Return whether rewrites may make a target accept it."""
@@ -307,7 +307,7 @@ class RequestFit(msgspec.Struct, frozen=True, kw_only=True):
 
     def verdict_together(self, target: str) -> Verdict:
         """Return what happens to the tools together, whatever each is."""
-        return verdict_of(self.findings[target])
+        return decide_verdict(self.findings[target])
 
     def as_json(self) -> dict[str, Json]:
         """Return the verdict of each target, and the faults of all together."""
@@ -326,7 +326,7 @@ class RequestFit(msgspec.Struct, frozen=True, kw_only=True):
         }
 
 
-def requests_of(
+def build_requests(
     fits: Sequence[SchemaFit], profiles: Sequence[Profile]
 ) -> list[RequestFit]:
     """Return the requests that the tools among some schemas are sent in."""

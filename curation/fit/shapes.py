@@ -15,7 +15,7 @@ from typing import Any, Final, TypeAlias, cast
 import msgspec
 
 from curation.core.json_types import UntypedJson
-from curation.json.pointer import Put, Tokens, fragment_of, rewritten
+from curation.json.pointer import Put, Tokens, rewritten, to_fragment
 from curation.references.schema import Schema
 from curation.schema.dialects import Dialect
 from curation.schema.keywords import CONTAINERS
@@ -50,7 +50,7 @@ class AnswerShape(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     dropped: Mapping[str, Any] = {}
 
 
-def shape_of(schema: UntypedJson) -> AnswerShape:
+def derive_shape(schema: UntypedJson) -> AnswerShape:
     """Return the shape of a marked schema; without a mark the shape of any value."""
     mark = schema.get(SHAPE) if isinstance(schema, dict) else None
     return AnswerShape() if mark is None else msgspec.convert(mark, AnswerShape)
@@ -58,7 +58,7 @@ def shape_of(schema: UntypedJson) -> AnswerShape:
 
 def with_shape(schema: _Object, **changes: UntypedJson) -> _Object:
     """Return a schema whose mark states more: fields of `AnswerShape` by name."""
-    shape = msgspec.structs.replace(shape_of(schema), **changes)
+    shape = msgspec.structs.replace(derive_shape(schema), **changes)
     return {**schema, SHAPE: msgspec.to_builtins(shape)}
 
 
@@ -87,7 +87,7 @@ class Shaped(msgspec.Struct):
 
     def _whole(self) -> UntypedJson:
         root = self.marked
-        if not isinstance(root, dict) or not shape_of(root).wrapped:
+        if not isinstance(root, dict) or not derive_shape(root).wrapped:
             return self._part(root, (), ())
         outer = {*CONTAINERS, "$schema", "$id"}
         around = {name: root[name] for name in root if name in outer}
@@ -107,7 +107,7 @@ class Shaped(msgspec.Struct):
                 continue
             sent_path = self.places.get(target.tokens)
             if sent_path is not None and sent_path != target.tokens:
-                edits[*path, reference.keyword] = Put(fragment_of(sent_path))
+                edits[*path, reference.keyword] = Put(to_fragment(sent_path))
         return rewritten(sent, edits)
 
     def _part(self, schema: UntypedJson, source: Tokens, target: Tokens) -> UntypedJson:
@@ -116,7 +116,7 @@ class Shaped(msgspec.Struct):
         self._sources[target] = source
         if not isinstance(schema, dict):
             return schema
-        shape = shape_of(schema)
+        shape = derive_shape(schema)
         if shape.pairs:
             return self._pairs(schema, source, target)
         if shape.items:
@@ -154,7 +154,7 @@ class Shaped(msgspec.Struct):
         self, schema: UntypedJson, source: Tokens, target: Tokens
     ) -> UntypedJson:
         kind = schema.get("type") if isinstance(schema, dict) else None
-        shape = shape_of(schema)
+        shape = derive_shape(schema)
         changed = shape.pairs or shape.items
         if isinstance(schema, dict) and isinstance(kind, str) and not changed:
             sent = self._part(schema, source, target)
@@ -202,7 +202,7 @@ class Shaped(msgspec.Struct):
         }
         if "minProperties" in schema:
             sent["minItems"] = schema["minProperties"]
-        return _described(sent, shape_of(schema))
+        return _described(sent, derive_shape(schema))
 
     def _members(
         self, schema: _Object, shape: AnswerShape, source: Tokens, target: Tokens

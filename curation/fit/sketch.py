@@ -5,8 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
-from curation.fit.scan import enumerated, is_object_schema, properties_of, required_of
-from curation.instances.constraints.keyword_values import array_of, names_of
+from curation.fit.scan import (
+    enumerated,
+    is_object_schema,
+    read_properties,
+    read_required,
+)
+from curation.instances.constraints.keyword_values import read_array, read_names
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
@@ -37,20 +42,20 @@ def _value(schema: Schema, location: SchemaLocation, steps: Iterator[int]) -> Js
     if values := [value for _, listed in enumerated(keywords) for value in listed]:
         return values[0]
     for keyword in ("anyOf", "oneOf"):
-        if array_of(keywords, keyword):
+        if read_array(keywords, keyword):
             return _value(schema, schema.child(location, (keyword, "0")), steps)
     if "$ref" in keywords:
         target = schema.target(location)
         return _value(schema, target, steps) if target else None
     if is_object_schema(keywords):
-        properties = properties_of(keywords)
-        names = map(str, required_of(keywords) or [*properties][:1])
+        properties = read_properties(keywords)
+        names = map(str, read_required(keywords) or [*properties][:1])
         return {
             name: _value(schema, schema.child(location, ("properties", name)), steps)
             for name in names
             if name in properties
         }
-    kind = next(iter(names_of(keywords.get("type"))), "integer")
+    kind = next(iter(read_names(keywords.get("type"))), "integer")
     if kind == "array" and isinstance(keywords.get("items"), dict):
         item = _value(schema, schema.child(location, ("items",)), steps)
         return [item] * (_size(keywords, "minItems") or 1)

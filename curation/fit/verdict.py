@@ -20,8 +20,8 @@ from curation.fit.checks import (
     quoted,
 )
 from curation.fit.profile import Effect, Profile, ProfileRule, Scope, SourceKind
-from curation.fit.scan import Match, Scan, scan_of
-from curation.json.pointer import Tokens, pointer, tokens_of
+from curation.fit.scan import Match, Scan, scan_schema
+from curation.json.pointer import Tokens, parse_tokens, pointer
 from curation.json.values import remembered
 from curation.schema.keywords import KNOWN_KEYWORDS
 
@@ -43,13 +43,13 @@ class FitFinding(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def cause(self) -> str:
-        """What `causes_of` calls it."""
+        """What `list_causes` calls it."""
         return _cause(self.rule, self.keyword)
 
     @property
     def site(self) -> Tokens:
         """The tokens of the schema object that it is about."""
-        tokens = tokens_of(self.pointer)
+        tokens = parse_tokens(self.pointer)
         if self.rule == "optional-property":
             return tokens[:-2]
         if self.keyword and tokens[-1:] == (self.keyword,):
@@ -78,7 +78,7 @@ class Verdict(StrEnum):
     """The request fails."""
 
 
-def verdict_of(findings: Iterable[FitFinding]) -> Verdict:
+def decide_verdict(findings: Iterable[FitFinding]) -> Verdict:
     """Return the verdict that findings amount to."""
     effects = {finding.effect for finding in findings}
     if effects & FAILING:
@@ -95,12 +95,12 @@ def _cause(rule: str, keyword: str) -> str:
     return f"`{keyword}`" if keyword and rule.endswith("keyword") else rule
 
 
-def causes_of(schema: Json, profile: Profile) -> set[str]:
+def list_causes(schema: Json, profile: Profile) -> set[str]:
     """Return causes for which a target rejects the schema of an answer.
 
     After the second one the search ends.
     """
-    scan = scan_of(schema)
+    scan = scan_schema(schema)
     if scan is None:
         return {NOT_A_SCHEMA.rule}
     causes: set[str] = set()
@@ -152,7 +152,7 @@ def _judged(
     tool: bool,  # noqa: FBT001 - `remembered` has no names
     strict: bool,  # noqa: FBT001 - as above
 ) -> tuple[FitFinding, ...]:
-    scan = scan_of(schema)
+    scan = scan_schema(schema)
     if scan is None:
         return (NOT_A_SCHEMA,)
     rules = tuple(profile.rules_for(tool=tool, strict=strict))
@@ -238,7 +238,7 @@ def judge_request(tools: Sequence[Tool], profile: Profile) -> tuple[FitFinding, 
                 if name and count > 1
             ]
         elif rule.scope is Scope.REQUEST:
-            scans = [scan_of(tool.schema) or nothing for tool in concerned]
+            scans = [scan_schema(tool.schema) or nothing for tool in concerned]
             matches = list(over_limit(scans, rule))
         else:
             continue

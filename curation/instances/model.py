@@ -109,7 +109,7 @@ class InstanceRow:
 _ENCODER: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 
 
-def text_of(value: Json) -> str:
+def to_text(value: Json) -> str:
     """Return an instance's text with Python's default separators, not escaped.
 
     A text with half of a surrogate pair is escaped, since UTF-8 has no such character.

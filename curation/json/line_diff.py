@@ -16,7 +16,7 @@ CONTEXT = 2
 _MAX_LINES = 3_000
 
 
-def lines_of(text: str) -> list[str]:
+def split_lines(text: str) -> list[str]:
     """Return a JSON text as indented lines; none for an empty text."""
     if text == ABSENT:
         return []
@@ -31,7 +31,7 @@ def line_diff(before: str, after: str) -> list[str]:
 
     A line that starts with `@` represents omitted lines.
     """
-    old, new = lines_of(before), lines_of(after)
+    old, new = split_lines(before), split_lines(after)
     start = _common(old, new)
     end = _common(old[start:][::-1], new[start:][::-1])
     gone, come = old[start : len(old) - end], new[start : len(new) - end]

@@ -47,11 +47,11 @@ def upwards(tokens: Tokens) -> Iterator[Tokens]:
     yield tokens
 
 
-def tokens_of(text: str) -> Tokens:
+def parse_tokens(text: str) -> Tokens:
     """Return the reference tokens of a JSON pointer text (RFC 6901 section 4).
 
     Example:
-        >>> tokens_of("/properties/a~1b/0")
+        >>> parse_tokens("/properties/a~1b/0")
         ('properties', 'a/b', '0')
     """
     if not text:
@@ -60,13 +60,13 @@ def tokens_of(text: str) -> Tokens:
     return tuple(part.replace("~1", "/").replace("~0", "~") for part in parts)
 
 
-def fragment_of(tokens: Tokens) -> str:
+def to_fragment(tokens: Tokens) -> str:
     """Return the URI fragment of reference tokens (RFC 6901 section 6).
 
     It is the value of a `$ref` that leads there from the root of its document.
 
     Example:
-        >>> fragment_of(("$defs", "a b"))
+        >>> to_fragment(("$defs", "a b"))
         '#/$defs/a%20b'
     """
     return "#" + quote(pointer(tokens), safe=_FRAGMENT_SAFE)
@@ -79,7 +79,7 @@ def tokens_of_fragment(fragment: str) -> Tokens:
         >>> tokens_of_fragment("#/$defs/a%20b")
         ('$defs', 'a b')
     """
-    return tokens_of(unquote(fragment.removeprefix("#")))
+    return parse_tokens(unquote(fragment.removeprefix("#")))
 
 
 def member(value: Json, token: str) -> Json:

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from curation.core.problems import SchemaProblem
 from curation.json.named_text import without_comments
-from curation.json.pointer import Tokens, tokens_of
+from curation.json.pointer import Tokens, parse_tokens
 from curation.json.text import MAX_DEPTH
 
 #: What a text consists of.
@@ -50,7 +50,7 @@ class TextPositions:
 
     def of(self, pointer: str) -> TextPosition:
         """Return the place of a pointer, or of the innermost value on the way there."""
-        tokens = tokens_of(pointer)
+        tokens = parse_tokens(pointer)
         while tokens and tokens not in self._offsets:
             tokens = tokens[:-1]
         return self.at(self._offsets.get(tokens, 0))
@@ -116,7 +116,7 @@ def places_in_yaml(content: bytes) -> Callable[[str], TextPosition]:
 
     def position(pointer: str) -> TextPosition:
         name = node = root
-        for token in tokens_of(pointer):
+        for token in parse_tokens(pointer):
             if token not in inside(node):
                 break
             name, node = inside(node)[token]

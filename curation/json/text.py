@@ -116,7 +116,7 @@ def parse(
             object_pairs_hook=(
                 None
                 if policy and policy.last_key_counts
-                else partial(_members_of, merged=merged)
+                else partial(_merge_members, merged=merged)
             ),
             parse_float=_read_float,
             parse_int=parse_int,
@@ -164,7 +164,7 @@ INTEGER_TOO_LONG = Rejected(
 _TOO_DEEP = Rejected(reason=Reason.TOO_DEEP, detail=f"nested over {MAX_DEPTH} levels")
 
 
-def _members_of(
+def _merge_members(
     pairs: list[tuple[str, Json]], *, merged: Merged | None
 ) -> dict[str, Json]:
     members = dict(pairs)
@@ -390,10 +390,10 @@ def _described(value: UntypedJson) -> UntypedJson:
 
 def digest(value: Json) -> str:
     """Return the sha256 of the canonical form, in hexadecimal."""
-    return digest_of(canonical(value))
+    return compute_digest(canonical(value))
 
 
-def digest_of(text: bytes) -> str:
+def compute_digest(text: bytes) -> str:
     """Return the sha256 of a canonical form, in hexadecimal."""
     import hashlib  # noqa: PLC0415 - takes 5 ms
 

@@ -28,11 +28,11 @@ def identity(value: Json) -> bytes:
     return canonical(value)
 
 
-def type_of(value: Json) -> str:
+def json_type(value: Json) -> str:
     """Return the type of a value; a number without a fraction is an `integer`.
 
     Example:
-        >>> [type_of(value) for value in (1.0, 1.5, True, None)]
+        >>> [json_type(value) for value in (1.0, 1.5, True, None)]
         ['integer', 'number', 'boolean', 'null']
     """
     if value is None:

@@ -170,7 +170,7 @@ def yaml_1_1_scalar(
     return str(value) if isinstance(value, datetime.date) else value
 
 
-def _text_of(text: str, _value: UntypedJson) -> Hashable:
+def _element_text(text: str, _value: UntypedJson) -> Hashable:
     return text
 
 
@@ -181,7 +181,7 @@ class YamlOptions:
     #: Value of a plain scalar (text, None) or of one with an explicit tag (text, tag).
     scalar: Callable[..., UntypedJson] = core_scalar
     #: Name of a member, by the text and the value of its scalar.
-    name: Callable[[str, UntypedJson], Hashable] = _text_of
+    name: Callable[[str, UntypedJson], Hashable] = _element_text
     #: Refuse two members of one name; otherwise the last one counts and the names are
     #: reported.
     unique_names: bool = True

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 import re2
 
-from curation.json.values import is_number, type_of
+from curation.json.values import is_number, json_type
 from curation.schema.dialects import DRAFT_06, Dialect
 
 if TYPE_CHECKING:
@@ -38,9 +38,9 @@ _BOUNDS: Final = (
 )
 
 
-def types_of(value: Json, dialect: Dialect) -> frozenset[str]:
+def list_types(value: Json, dialect: Dialect) -> frozenset[str]:
     """Return the names by which `type` may call a JSON value under a dialect."""
-    name = type_of(value)
+    name = json_type(value)
     # Draft-04 calls 1.0 a number only; later drafts an integer too.
     if isinstance(value, float) and dialect.order < DRAFT_06.order:
         name = "number"
@@ -91,7 +91,7 @@ def _without_typed_value(schema: Mapping[str, Json], dialect: Dialect) -> Iterat
         lists["const"] = [schema["const"]]
     for keyword, values in lists.items():
         if isinstance(values, list) and not any(
-            types & types_of(value, dialect) for value in values
+            types & list_types(value, dialect) for value in values
         ):
             yield keyword
 

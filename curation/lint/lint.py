@@ -13,7 +13,7 @@ from curation.json.pointer import pointer
 from curation.lint.contradictions import FORMATS, TABLES, allows, contradictions
 from curation.lint.liveness import dead_names, lonely_keywords
 from curation.references.reachable import ALL_TYPES, accepted_types, taking_part
-from curation.references.schema import schema_of
+from curation.references.schema import to_schema
 from curation.schema.dialects import ANY_DIALECT, BY_NAME, DIALECTS, Dialect
 from curation.schema.keywords import (
     ANNOTATIONS,
@@ -205,7 +205,7 @@ def lints(schema: Json, dialect: Dialect) -> list[Lint]:
         Lint(OUTSIDE, pointer((name,))) for name in _members_outside_properties(schema)
     }
     with suppress(RecursionError):
-        if accepted_types(schema_of(schema, dialect)) >= ALL_TYPES - {"object"}:
+        if accepted_types(to_schema(schema, dialect)) >= ALL_TYPES - {"object"}:
             defects.add(Lint(NON_OBJECT_ROOT, ""))
     for location in taking_part(schema, dialect):
         for code, tokens in _defects(location.keywords, dialect):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from curation.json.pointer import Tokens, upwards
 from curation.lint.contradictions import FORMATS, named_types
 from curation.references.reachable import referred, taking_part
-from curation.references.schema import schema_of
+from curation.references.schema import to_schema
 from curation.schema.keywords import (
     ANNOTATIONS,
     CONTAINERS,
@@ -23,7 +23,7 @@ from curation.schema.keywords import (
 )
 from curation.schema.measures import field_count
 from curation.schema.roots import restricts
-from curation.schema.subschemas import SchemaLocation, base_of, children
+from curation.schema.subschemas import SchemaLocation, children, inner_base
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
@@ -144,7 +144,7 @@ class _Search:
         self._dialect = dialect
         #: The keywords judged in this dialect.
         self._judged = _JUDGED & (dialect.effective | {"format"})
-        self._document = schema_of(schema, dialect)
+        self._document = to_schema(schema, dialect)
         #: The live keywords of every schema that validation can enter.
         self.live: dict[Tokens, set[str]] = {}
         #: By location, the keywords that may be live by the schemas that they apply,
@@ -183,7 +183,7 @@ class _Search:
         self.live[tokens] = live = {name for name in plain if _fails(name, schema)}
         if dialect.applying.isdisjoint(schema):
             return []
-        inside = base_of(location.schema, dialect, location.base)
+        inside = inner_base(location.schema, dialect, location.base)
         members = [("", target) for target in referred(schema, inside, self._document)]
         around = inside if location.is_subschema else location.base
         for path, inner in () if hidden else children(location.schema, dialect):

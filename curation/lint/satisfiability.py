@@ -17,8 +17,8 @@ import jsonschema_rs
 from curation.json.pointer import (
     Tokens,
     at,
-    fragment_of,
     pointer,
+    to_fragment,
     tokens_of_fragment,
 )
 from curation.json.text import plain
@@ -27,11 +27,11 @@ from curation.lint.contradictions import (
     TABLES,
     contradictions,
     crossed,
+    list_types,
     named_types,
-    types_of,
 )
 from curation.references.reachable import directly_applied, leaves_the_subschemas
-from curation.references.schema import Schema, schema_of
+from curation.references.schema import Schema, to_schema
 from curation.references.verdicts import rust_validator
 from curation.schema.keywords import TYPE_OF_KEYWORD, KeywordKind, names_of_kind
 from curation.schema.subschemas import edited, subschemas, without
@@ -125,7 +125,7 @@ def refute(schema: Json, dialect: Dialect) -> Proof | None:
         return None
     if not _is_refuted(schema, dialect):
         return None
-    return _named(schema_of(schema, dialect)) or Proof("", _NOTHING, _prover())
+    return _named(to_schema(schema, dialect)) or Proof("", _NOTHING, _prover())
 
 
 def _without_empty_patterns(
@@ -176,7 +176,7 @@ def refute_inside(document: Json, tokens: Tokens, dialect: Dialect) -> Proof | N
         return None
     alone: Json = {
         "$schema": dialect.uri,
-        "$ref": _DOCUMENT + fragment_of(tokens),
+        "$ref": _DOCUMENT + to_fragment(tokens),
         dialect.definitions_keyword: {
             "document": {**document, dialect.id_keyword: _DOCUMENT}
         },
@@ -236,7 +236,7 @@ def _surely_accepts(schema: Json, root: Json, dialect: Dialect) -> bool:
                 schema.get("enum", [schema.get("const")]),
                 "type" not in schema,
             )
-            return any(every or types & types_of(value, dialect) for value in values)
+            return any(every or types & list_types(value, dialect) for value in values)
         if "required" in keywords and keywords <= _OF_OBJECTS:
             members = schema.get("properties", {})
             return all(

@@ -33,7 +33,7 @@ from curation.dataset.ledger import (
     LedgerRow,
 )
 from curation.dataset.paper_tables import PLOTS, TARGETS_PLOT
-from curation.dataset.parquet import COLUMNS, columns_of
+from curation.dataset.parquet import COLUMNS, make_columns
 from curation.instances.dataset.parquet import COLUMNS as INSTANCES
 from curation.instances.dataset.parquet import INSTANCE_LEDGER, InstanceLedgerRow
 from curation.instances.model import InstanceRow
@@ -124,7 +124,7 @@ def card_columns() -> Mapping[str, Sequence[tuple[str, str, str]]]:
         ("Instances", InstanceRow, INSTANCES),
         (DOCUMENTS, LedgerRow, DOCUMENT_COLUMNS),
         (CHANGES, Change, CHANGE_COLUMNS),
-        (INSTANCE_LEDGER, InstanceLedgerRow, columns_of(InstanceLedgerRow)),
+        (INSTANCE_LEDGER, InstanceLedgerRow, make_columns(InstanceLedgerRow)),
         # The additional columns of the config `core`.
         ("Core", CoreRecord, [*CORE_TABLE.columns][len(COLUMNS) :]),
     )

@@ -21,7 +21,7 @@ from curation.core.benchmark import CORE, NOTICES, SPLITS
 from curation.core.records import BenchmarkRecord
 from curation.dataset.content_digest import SHARE, unchanged_records
 from curation.dataset.decisions import DecidedDocument
-from curation.dataset.edition_statistics import statistics_of
+from curation.dataset.edition_statistics import compute_statistics
 from curation.dataset.editions import Edition, open_edition
 from curation.dataset.ledger import open_ledger, write_ledger
 from curation.dataset.parquet import COLUMNS, file_name, write_sorted
@@ -46,7 +46,7 @@ from curation.system import checksums
 from curation.system.atomic_files import UNFINISHED, recover
 from curation.system.errors import NoInput
 from curation.system.user_files import reading_parquet, results_folder
-from curation.workers.run_folder import locked, run_folder_of
+from curation.workers.run_folder import find_run_folder, locked
 
 _SINGLE = frozenset(
     {card.FILE, card.DETAILS, licences.FILE, manifest.FILE, checksums.FILE}
@@ -108,7 +108,7 @@ def write_derived(
         configs=configs,
         counts=count_rows(folder, edition.rows, [*configs]),
         files={**files, **core},
-        statistics=statistics_of(edition),
+        statistics=compute_statistics(edition),
         notices=sorted(name for name in names if name.startswith(f"{NOTICES}/")),
         results=results_text(measured) if measured else "",
     )
@@ -125,7 +125,7 @@ def write_derived(
     full_manifest = manifest.whole_manifest(facts, configs)
     written.append(manifest.write_manifest(full_manifest, into))
     kept = [name for name in names if not is_derived(name)]
-    sums = checksums.sums_of(folder, kept) | checksums.sums_of(into, written)
+    sums = checksums.compute_sums(folder, kept) | checksums.compute_sums(into, written)
     return [*written, checksums.write_sums(into, sums)]
 
 
@@ -206,7 +206,7 @@ def rebuild(folder: Path, facts: BuildFacts | None = None) -> list[str]:
     """
     manifest.read_facts(folder)
     place = folder.resolve()
-    with locked(run_folder_of(place)):
+    with locked(find_run_folder(place)):
         recover(place)  # Killed processes may have left folders there.
         with tempfile.TemporaryDirectory(
             prefix=f".{place.name}.", suffix=UNFINISHED, dir=place.parent
@@ -234,9 +234,9 @@ def differing_files(folder: Path) -> list[str]:
     """
     with tempfile.TemporaryDirectory(prefix="csbdata-card-") as name:
         fresh = Path(name)
-        right = checksums.sums_of(fresh, _write_fresh(folder, fresh))
+        right = checksums.compute_sums(fresh, _write_fresh(folder, fresh))
     present = filter(is_derived, checksums.names_in(folder))
-    sums = checksums.sums_of(folder, present)
+    sums = checksums.compute_sums(folder, present)
     return sorted(
         name for name in sums.keys() | right if sums.get(name) != right.get(name)
     )

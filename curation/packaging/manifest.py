@@ -197,7 +197,7 @@ class BuildOrigins:
     sentence: str
 
 
-def origins_of(manifest: Manifest) -> BuildOrigins:
+def list_origins(manifest: Manifest) -> BuildOrigins:
     """Return the origins of a build's ten configs, from its manifest."""
     real, sample, absent = {}, [], []
     for config in CONFIGS:

@@ -24,9 +24,9 @@ from curation.dataset.parquet import (
     RECORDS,
     SplitFiles,
     TableForm,
-    columns_of,
+    make_columns,
+    read_required,
     refuse_columns,
-    required_of,
 )
 from curation.instances.dataset import parquet as instances
 from curation.packaging.counts import DataFiles
@@ -49,7 +49,7 @@ class CoreRecord(BenchmarkRecord):
 
 
 #: The table of the config.
-CORE_TABLE = replace(RECORDS, columns=columns_of(CoreRecord))
+CORE_TABLE = replace(RECORDS, columns=make_columns(CoreRecord))
 
 
 #: The forms of the ledger's tables, those about instances among them.
@@ -59,7 +59,7 @@ LEDGER_FORMS = {
         path: TableForm(
             columns=instances.LEDGER_COLUMNS[path],
             distinct=instances.LEDGER_DISTINCT,
-            required=required_of(row_type),
+            required=read_required(row_type),
         )
         for path, row_type in instances.LEDGER_ROWS.items()
     },

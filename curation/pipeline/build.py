@@ -46,15 +46,15 @@ from curation.pipeline.inputs import (
     MissingSource,
     choose_inputs,
 )
-from curation.pipeline.instance_step import InstanceStep, tasks_of
+from curation.pipeline.instance_step import InstanceStep, make_tasks
 from curation.pipeline.process_document import LIMITS
 from curation.pipeline.read_batches import (
     BatchReader,
     count_documents,
     find_rule_faults,
+    make_setup,
     process_batches,
     read_opt_outs,
-    setup_of,
 )
 from curation.rules.sets import RuleSet, rule_set
 from curation.schema.near_duplicates import cluster_weights, clusters
@@ -67,8 +67,8 @@ from curation.system.user_files import file_digest
 from curation.validation.fastjsonschema_check import fastjsonschema_verdicts
 from curation.workers.fingerprint import code_digest, fingerprint, versions
 from curation.workers.process import Program
-from curation.workers.ray_pool import LOCAL, OpenPool, pools_of, ray_address
-from curation.workers.run_folder import RunFolder, run_folder_of
+from curation.workers.ray_pool import LOCAL, OpenPool, open_pools, ray_address
+from curation.workers.run_folder import RunFolder, find_run_folder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,7 +120,7 @@ class BuildRequest:
     @property
     def run_folder(self) -> Path:
         """Where the run keeps what differs from run to run."""
-        return run_folder_of(self.out)
+        return find_run_folder(self.out)
 
     @property
     def workers(self) -> int:
@@ -141,7 +141,7 @@ class BuildPlan:
     fingerprint: str
 
 
-def fingerprint_of(
+def compute_fingerprint(
     rules: str, inputs: Sequence[BuildInput], missing: Sequence[MissingSource]
 ) -> str:
     """Return the digest of what decides the records of a build here and now.
@@ -175,7 +175,7 @@ def fingerprint_of(
     )
 
 
-def plan_of(request: BuildRequest, progress: Progress) -> BuildPlan:
+def make_plan(request: BuildRequest, progress: Progress) -> BuildPlan:
     """Return the plan of a request, with its sources available.
 
     Raises:
@@ -211,7 +211,7 @@ def plan_of(request: BuildRequest, progress: Progress) -> BuildPlan:
         inputs=inputs,
         missing=missing,
         left_out=left_out if request.only else (),
-        fingerprint=fingerprint_of(rules.name, inputs, missing),
+        fingerprint=compute_fingerprint(rules.name, inputs, missing),
     )
 
 
@@ -281,7 +281,7 @@ def write_notices(inputs: Iterable[BuildInput], folder: Path) -> None:
                 path.write_bytes(files.read(name))
 
 
-def facts_of(
+def collect_facts(
     options: tuple[str, ...], plan: BuildPlan, configs: Iterable[str]
 ) -> BuildFacts:
     """Return the facts of a build, for its manifest.
@@ -485,7 +485,7 @@ def build(request: BuildRequest, progress: Progress | None = None) -> BuildResul
 
 def _build_with(request: BuildRequest, progress: Phases) -> BuildResult:
     clock = _Clock()
-    plan = plan_of(request, progress)
+    plan = make_plan(request, progress)
     clock.lap("fetch")
     if not request.replace:
         refuse_other_build(request.out, plan.rules.name, request.options, plan.inputs)
@@ -493,7 +493,7 @@ def _build_with(request: BuildRequest, progress: Phases) -> BuildResult:
         manifest, peak = find_finished_build(request.out, run, request.options), 0.0
         unchanged = manifest is not None
         if manifest is None:
-            with pools_of(request.executor, progress.log) as open_pool:
+            with open_pools(request.executor, progress.log) as open_pool:
                 steps = _Steps(
                     request=request,
                     plan=plan,
@@ -543,7 +543,7 @@ class _Steps:
         documents, peak = self._decide()
         clock.lap("decide")
         configs = (document.config for document in documents)
-        facts = facts_of(request.options, self.plan, configs)
+        facts = collect_facts(request.options, self.plan, configs)
         compiled: dict[str, str] = {}
         if request.fastjsonschema:
             records = [document.record() for document in documents if document.kept]
@@ -556,7 +556,7 @@ class _Steps:
                     open_pool=self.open_pool,
                 )
         clock.lap("fastjsonschema")
-        tasks = tasks_of(documents) if request.instances else []
+        tasks = make_tasks(documents) if request.instances else []
         step = InstanceStep(tasks, self.run, self.open_pool)
         if request.instances:
             title, jobs = "Making instances", request.workers
@@ -596,7 +596,7 @@ class _Steps:
         inputs, rules = self.plan.inputs, self.plan.rules
         opt_outs = read_opt_outs()
         reader = BatchReader(inputs, opt_outs)
-        setup = setup_of(rules, inputs, opt_outs)
+        setup = make_setup(rules, inputs, opt_outs)
         program = Program(
             module="curation.pipeline.process_document",
             setup=setup,

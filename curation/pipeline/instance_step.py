@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import msgspec
 
-from curation.core.benchmark import split_of
+from curation.core.benchmark import assign_split
 from curation.core.json_types import Json
 from curation.dataset.decisions import DecidedDocument
 from curation.fit.records import RecordFit, record_fit
@@ -26,7 +26,7 @@ from curation.instances.dataset.worker import (
     MEMORY_MB,
     InstanceRequest,
     InstanceSetup,
-    instances_of,
+    read_answer,
 )
 from curation.system.errors import CsbdataError
 from curation.workers.limits import (
@@ -175,7 +175,7 @@ class InstanceStep:
                     fault, record_name, "the same command goes on from here"
                 )
             second = None if generated.ending is Ending.OK else next(again, None)
-            instances = instances_of(generated, second)
+            instances = read_answer(generated, second)
             stored.append(
                 StoredInstances(fit=fit.answer_as(RecordFit), instances=instances)
             )
@@ -196,7 +196,7 @@ class InstanceStep:
             yield from zip(batch, records, strict=True)
 
 
-def tasks_of(documents: Iterable[DecidedDocument]) -> list[InstanceTask]:
+def make_tasks(documents: Iterable[DecidedDocument]) -> list[InstanceTask]:
     """Return the task of every record, in the order of the build."""
     tasks = []
     for document in documents:
@@ -205,7 +205,7 @@ def tasks_of(documents: Iterable[DecidedDocument]) -> list[InstanceTask]:
             task = InstanceTask(
                 config=document.result.config,
                 unique_id=document.source.unique_id,
-                split=split_of(record.split_key),
+                split=assign_split(record.split_key),
                 schema=record.json_schema,
                 dialect=record.dialect,
                 examples=document.source.examples,

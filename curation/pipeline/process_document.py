@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from curation.core.benchmark import final_config, size_of
+from curation.core.benchmark import final_config, measure_size
 from curation.core.documents import (
     Document,
     MergedMember,
@@ -185,8 +185,8 @@ def make_record(
     usage, nested = used(schema, dialect), nesting_of_document(schema)
     alive = liveness(schema, dialect)
     stripped = skeleton(schema, dialect)
-    sha256 = jsontext.digest_of(canonical_of_part(schema, schema))
-    skeleton_sha256 = jsontext.digest_of(canonical_of_part(stripped, schema))
+    sha256 = jsontext.compute_digest(canonical_of_part(schema, schema))
+    skeleton_sha256 = jsontext.compute_digest(canonical_of_part(stripped, schema))
     packed = shingles(stripped)
     record = BenchmarkRecord(
         json_schema=text,
@@ -201,7 +201,7 @@ def make_record(
         depth=nested.depth,
         size=text_size(text),
         live=alive.share,
-        live_size=size_of(alive.fields),
+        live_size=measure_size(alive.fields),
         vacuous=alive.vacuous,
         features=usage.features,
         formats=usage.formats,

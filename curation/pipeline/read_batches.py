@@ -288,7 +288,7 @@ def process_batches(
     return results
 
 
-def setup_of(
+def make_setup(
     rules: RuleSet, inputs: Sequence[BuildInput], opt_outs: Sequence[OptOut]
 ) -> BuildSetup:
     """Return the set-up of a worker for a rule set and the inputs of a build."""

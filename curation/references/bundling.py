@@ -25,8 +25,8 @@ from curation.json.pointer import (
     Tokens,
     at,
     change_at,
-    fragment_of,
     rewritten,
+    to_fragment,
 )
 from curation.references.closure import Closure, ReachedSchema
 from curation.references.schema import ResolvedReference, Schema
@@ -45,7 +45,7 @@ _SUFFIX = re.compile(r"(?:[._-]schema)?\.json$|\.schema$")
 _UNTELLING = re.compile(r"v?[\d._-]+|schema|jsonschema|draft")
 
 
-def bundle_of(closure: Closure, rule: str) -> tuple[Json, list[Change]]:
+def bundle_record(closure: Closure, rule: str) -> tuple[Json, list[Change]]:
     """Return a record with the schemas it needs of other documents, and the changes.
 
     Args:
@@ -85,7 +85,7 @@ def bundle_of(closure: Closure, rule: str) -> tuple[Json, list[Change]]:
             if closure.is_dynamic
             else _part(part, inside[part.key], names, holder)
         )
-        anchor = fragment_of(part.location.tokens).removesuffix("#")
+        anchor = to_fragment(part.location.tokens).removesuffix("#")
         note = f"from {part.document.uri}{anchor}"
         changes.append(change_at(rule, (holder, name), ABSENT, added, note))
     schema = {**schema, holder: definitions}
@@ -151,7 +151,7 @@ def _pointer(resolved: ResolvedReference, names: _Names, holder: str) -> str:
         if around in names:
             tokens = (holder, names[around], *tokens[len(around[1]) :])
             break
-    return fragment_of(tokens)
+    return to_fragment(tokens)
 
 
 def _pointers(closure: Closure, names: _Names) -> dict[Tokens, Put | Drop]:

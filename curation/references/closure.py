@@ -277,7 +277,7 @@ def _is_schema(location: SchemaLocation, dialect: Dialect) -> bool:
 
 
 @remembered
-def closure_of(schema: Schema, library: Library) -> Closure | Rejected:
+def find_closure(schema: Schema, library: Library) -> Closure | Rejected:
     """Return the schemas that a record refers to, or why a reference is not resolved.
 
     The last results are cached: do not change them.

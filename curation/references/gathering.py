@@ -7,7 +7,7 @@ would omit their targets.
 from __future__ import annotations
 
 from curation.core.json_types import Json, UntypedJson
-from curation.json.pointer import Tokens, at, fragment_of
+from curation.json.pointer import Tokens, at, to_fragment
 from curation.references.schema import Schema, references_in
 from curation.schema.dialects import DRAFT_2019_09, Dialect
 from curation.schema.keywords import KNOWN_KEYWORDS
@@ -47,7 +47,7 @@ def gathered(schema: Json, dialect: Dialect) -> Json:
             names[target.tokens] = name = unused(target.tokens[-1], used)
             used.add(name)
             references += references_in(below(target, dialect), dialect)
-        places[reference.tokens] = fragment_of((holder, names[target.tokens]))
+        places[reference.tokens] = to_fragment((holder, names[target.tokens]))
     if not names:
         return schema
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from curation.core.json_types import Json
 from curation.json.pointer import Tokens
 from curation.json.values import remembered
-from curation.references.schema import Schema, descend, references_in, schema_of
+from curation.references.schema import Schema, descend, references_in, to_schema
 from curation.schema.dialects import ANY_DIALECT, Dialect
 from curation.schema.keywords import (
     CONTAINERS,
@@ -33,7 +33,7 @@ def taking_part(schema: Json, dialect: Dialect) -> Sequence[SchemaLocation]:
 
     References that lead nowhere are passed over.
     """
-    document = schema_of(schema, dialect)
+    document = to_schema(schema, dialect)
     locations = [
         subschema for subschema in document.walk if isinstance(subschema.schema, dict)
     ]
@@ -63,7 +63,7 @@ def any_leaves_the_subschemas(schema: Json, dialect: Dialect) -> bool:
     """Return, quickly, whether a reference may lead outside the subschemas."""
     return any(
         leaves_the_subschemas(reference.value, dialect)
-        for reference in schema_of(schema, dialect).references
+        for reference in to_schema(schema, dialect).references
     )
 
 
@@ -201,7 +201,7 @@ def is_recursive(schema: Json, dialect: Dialect) -> bool:
         # The URI by which a schema of draft-04 names itself.
         named = schema.get("id")
         uri = named.partition("#")[0] if isinstance(named, str) else ""
-    document = schema_of(schema, dialect, uri)
+    document = to_schema(schema, dialect, uri)
     resolved = [
         (reference.tokens, target.tokens)
         for reference in document.references

@@ -16,14 +16,14 @@ import jsonschema_rs
 import msgspec
 
 from curation.core.json_types import Json, UntypedJson
-from curation.json.pointer import Tokens, member, tokens_of
+from curation.json.pointer import Tokens, member, parse_tokens
 from curation.json.values import remembered
 from curation.schema.dialects import Dialect
 from curation.schema.keywords import Shape
 from curation.schema.subschemas import (
     SchemaLocation,
-    base_of,
     below,
+    inner_base,
     join,
     starts_resource,
     walk,
@@ -73,7 +73,7 @@ def references_in(
             tokens=location.tokens,
             keyword=keyword,
             value=location.schema[keyword],
-            base=base_of(location.schema, dialect, location.base),
+            base=inner_base(location.schema, dialect, location.base),
         )
         for location in locations
         for keywords in [location.keywords]
@@ -93,7 +93,7 @@ def descend(start: SchemaLocation, tokens: Tokens, dialect: Dialect) -> SchemaLo
     while index < len(tokens):
         step = _steps(value, tokens[index:], dialect) if in_place else 0
         if in_place:
-            base = base_of(value, dialect, base)
+            base = inner_base(value, dialect, base)
         in_place = step > 0
         for token in tokens[index : index + max(step, 1)]:
             value = member(value, token)
@@ -154,7 +154,7 @@ class Schema:
     @cached_property
     def base(self) -> str:
         """The base URI inside the root."""
-        return base_of(self.value, self.dialect, self.uri)
+        return inner_base(self.value, self.dialect, self.uri)
 
     @cached_property
     def walk(self) -> Sequence[SchemaLocation]:
@@ -232,7 +232,7 @@ class Schema:
 
     def inside(self, location: SchemaLocation) -> str:
         """Return the base URI inside a location, its own identifier considered."""
-        return base_of(location.schema, self.dialect, location.base)
+        return inner_base(location.schema, self.dialect, location.base)
 
     def find(self, uri: str, fragment: str) -> SchemaLocation | None:
         """Return the location of a URI and a fragment in here, or None.
@@ -250,7 +250,7 @@ class Schema:
         if not name:
             return resource
         if name.startswith("/"):
-            return descend(resource, tokens_of(name), self.dialect)
+            return descend(resource, parse_tokens(name), self.dialect)
         return self.anchors[self.inside(resource), name]
 
     def lookup(self, reference: str, base: str) -> SchemaLocation | None:
@@ -362,7 +362,7 @@ class Schema:
         return document
 
 
-def schema_of(value: Json, dialect: Dialect, uri: str = "") -> Schema:
+def to_schema(value: Json, dialect: Dialect, uri: str = "") -> Schema:
     """Return a value as a schema, one object for the values asked about last."""
     return _remembered_schema(value, dialect, uri)
 

@@ -18,7 +18,7 @@ import jsonschema_rs
 from curation.json.pointer import at, pointer
 from curation.json.values import plain_of_document, remembered
 from curation.references.reachable import taking_part
-from curation.references.schema import Reference, Schema, references_in, schema_of
+from curation.references.schema import Reference, Schema, references_in, to_schema
 from curation.validation.metaschemas import (
     MASK,
     RUST_VALIDATORS,
@@ -108,7 +108,7 @@ def python_verdict(
 
 
 def _lost_reference(schema: Json, dialect: Dialect) -> str | None:
-    document = schema_of(schema, dialect)
+    document = to_schema(schema, dialect)
     in_doubt = []
     for reference in references_in(taking_part(schema, dialect), dialect):
         if _is_in_doubt(reference, document):

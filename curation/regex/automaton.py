@@ -266,10 +266,10 @@ class TermFactory:
         key = (cell.number, before, visiting)
         head = self._heads.get(key)
         if head is None:
-            head = self._heads[key] = self._head_of(cell, before, visiting)
+            head = self._heads[key] = self._find_head(cell, before, visiting)
         return head
 
-    def _head_of(self, cell: Cell, before: TextBefore, visiting: _Marks) -> Head:
+    def _find_head(self, cell: Cell, before: TextBefore, visiting: _Marks) -> Head:
         node, tail = cell.node, cell.tail
         if node is None or tail is None:
             return self._always if cell is self._all else self._no_more

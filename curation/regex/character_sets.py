@@ -131,7 +131,7 @@ def _inverse(ranges: Ranges) -> Ranges:
     return normal(gaps)
 
 
-def set_of(code: int) -> CharSet:
+def single_character(code: int) -> CharSet:
     """Return the set of one character."""
     return CharSet(normal(((code, code),)))
 

@@ -320,7 +320,7 @@ class _PatternReader:
             return _chars(character_sets.DOT)
         if character == "\\":
             return self._escape()
-        return _chars(character_sets.set_of(ord(character)))
+        return _chars(character_sets.single_character(ord(character)))
 
     def _group(self) -> PatternNode:
         for opening, ahead, negative in _LOOKS:
@@ -394,7 +394,7 @@ class _PatternReader:
             if charset is None:
                 raise _UnreadableError
             return charset
-        return character_sets.set_of(self._code(letter))
+        return character_sets.single_character(self._code(letter))
 
     def _code(self, letter: str) -> int:
         if letter in _CONTROLS:

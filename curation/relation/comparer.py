@@ -125,7 +125,7 @@ class Relation(ValueAnswer, frozen=True, kw_only=True):
         return members | ({"failure": self.failure} if self.failure else {})
 
 
-def text_of(schema: Json, dialect: Dialect) -> PlainSchema:
+def to_text(schema: Json, dialect: Dialect) -> PlainSchema:
     """Return a schema as the worker is given it."""
     return PlainSchema(text=json.dumps(schema), dialect=dialect.name)
 
@@ -258,7 +258,7 @@ class Comparer:
         )
         if equal and dialect is other_dialect:
             return Relation(first_in_second=True, second_in_first=True, common=None)
-        texts = text_of(first, dialect), text_of(second, other_dialect)
+        texts = to_text(first, dialect), to_text(second, other_dialect)
         proofs = self.proofs(*texts, PROOF_SECONDS)
         if proofs.first_in_second and proofs.second_in_first:
             return Relation(first_in_second=True, second_in_first=True, common=None)

@@ -27,19 +27,19 @@ from curation.json.pointer import (
     Tokens,
     at,
     change_at,
-    fragment_of,
+    parse_tokens,
     pointer,
     rewritten,
-    tokens_of,
+    to_fragment,
     upwards,
 )
 from curation.json.values import canonical_of_part, objects, searchable
 from curation.lint.lint import CODES, lints
 from curation.lint.satisfiability import Proof, refute, refute_inside
-from curation.references.bundling import bundle_of
-from curation.references.closure import NO_LIBRARY, Closure, closure_of
+from curation.references.bundling import bundle_record
+from curation.references.closure import NO_LIBRARY, Closure, find_closure
 from curation.references.reachable import endless, taking_part
-from curation.references.schema import Reference, legal, schema_of
+from curation.references.schema import Reference, legal, to_schema
 from curation.references.verdicts import both_verdicts, disputed
 from curation.schema.dialects import ANY_DIALECT, Dialect
 from curation.schema.keywords import ANNOTATIONS, KNOWN_KEYWORDS, Shape
@@ -49,7 +49,7 @@ from curation.system.words import counted
 from curation.validation.dialect_decision import (
     MIXED_DRAFTS,
     RULE_NAME,
-    dialect_of,
+    read_dialect,
     with_dialect,
 )
 from curation.validation.metaschemas import (
@@ -288,7 +288,7 @@ def wrap(document: Document, _context: Context) -> Document:
     if not definitions:
         return document
     properties: Json = {
-        name: {"$ref": fragment_of(tokens)} for name, tokens in definitions.items()
+        name: {"$ref": to_fragment(tokens)} for name, tokens in definitions.items()
     }
     wrapped = {**root, "type": "object", "properties": properties}
     changes = [
@@ -364,7 +364,7 @@ def decide_dialect(document: Document, _context: Context) -> Document | Rejected
 )
 def check_metaschema(document: Document, _context: Context) -> Document | Rejected:
     """Reject schemas that the metaschema of their dialect refuses."""
-    dialect = dialect_of(document)
+    dialect = read_dialect(document)
     error = complaint(document.schema, dialect)
     if error is None:
         return document
@@ -387,7 +387,7 @@ def check_metaschema(document: Document, _context: Context) -> Document | Reject
 )
 def identifiers(document: Document, _context: Context) -> Document | Rejected:
     """Make every identifier a URI reference, as validators require."""
-    dialect = dialect_of(document)
+    dialect = read_dialect(document)
     keyword = dialect.id_keyword
     edits: dict[Tokens, Put] = {}
     changes: list[Change] = []
@@ -470,11 +470,11 @@ _ADDED = 3
 )
 def references(document: Document, context: Context) -> Document | Rejected:
     """Let every reference lead somewhere inside the record itself."""
-    dialect = dialect_of(document)
-    record = schema_of(document.schema, dialect)
+    dialect = read_dialect(document)
+    record = to_schema(document.schema, dialect)
     if not record.references and not _may_lead_out(document):
         return document
-    closure = closure_of(record, NO_LIBRARY)
+    closure = find_closure(record, NO_LIBRARY)
     if isinstance(closure, Rejected) and closure.reason is not Reason.REMOTE_REFERENCE:
         return _of_the_author(closure, document)
     if (
@@ -485,11 +485,11 @@ def references(document: Document, context: Context) -> Document | Rejected:
             for reference in _own_references(closure)
         )
     ):
-        read = schema_of(document.schema, dialect, document.base_uri or "")
-        closure = closure_of(read, context.library)
+        read = to_schema(document.schema, dialect, document.base_uri or "")
+        closure = find_closure(read, context.library)
         if isinstance(closure, Rejected):
             return closure
-        schema, changes = bundle_of(closure, references.name)
+        schema, changes = bundle_record(closure, references.name)
         refused = too_many(schema)
         if refused is not None:
             return refused
@@ -498,7 +498,7 @@ def references(document: Document, context: Context) -> Document | Rejected:
             detail = f"what is referred to is no valid {dialect.name} schema: {wrong}"
             return Rejected(reason=Reason.INVALID_SCHEMA, detail=detail)
         document = document.changed(schema, changes)
-        closure = closure_of(schema_of(schema, dialect), NO_LIBRARY)
+        closure = find_closure(to_schema(schema, dialect), NO_LIBRARY)
         if isinstance(closure, Rejected):
             return closure
     reason = Reason.UNRESOLVED_REFERENCE
@@ -523,11 +523,11 @@ def _of_the_author(lost: Rejected, document: Document) -> Rejected:
         change.rule == wrap.name and change.pointer == "/properties"
         for change in document.changes
     )
-    tokens = tokens_of(lost.pointer)
+    tokens = parse_tokens(lost.pointer)
     if not wrapped or len(tokens) != _ADDED or tokens[0] != "properties":
         return lost
     target = unquote(document.schema["properties"][tokens[1]]["$ref"][1:])
-    why = complaint(at(document.schema, tokens_of(target)), dialect_of(document))
+    why = complaint(at(document.schema, parse_tokens(target)), read_dialect(document))
     detail = f"{target}: taken for a definition by `{wrap.name}`, but no schema: {why}"
     return replace(lost, reason=Reason.INVALID_SCHEMA, detail=detail, pointer=target)
 
@@ -603,7 +603,7 @@ _SHOWN = 120
 )
 def patterns(document: Document, _context: Context) -> Document | Rejected:
     """Let every pattern be ECMA-262 with the `u` flag."""
-    schema, dialect = document.schema, dialect_of(document)
+    schema, dialect = document.schema, read_dialect(document)
     values: dict[Tokens, Put] = {}
     named: dict[Tokens, None] = {}
     changes: list[Change] = []
@@ -637,7 +637,7 @@ def patterns(document: Document, _context: Context) -> Document | Rejected:
             problem = "two patterns are the same once they are mended"
             return _rejected(Reason.BAD_PATTERN, tokens, problem)
         schema = rewritten(schema, {tokens: Put(renamed)})
-    closure = closure_of(schema_of(schema, dialect), NO_LIBRARY) if named else None
+    closure = find_closure(to_schema(schema, dialect), NO_LIBRARY) if named else None
     if isinstance(closure, Rejected):
         problem = f"a reference names a pattern: {closure.detail}"
         return _rejected(Reason.BAD_PATTERN, (), problem)
@@ -676,7 +676,7 @@ def _patterns(schema: dict[str, Json]) -> Iterator[tuple[Tokens, str]]:
 )
 def unsatisfiable(document: Document, _context: Context) -> Document | Rejected:
     """Drop schemas proven to accept nothing, and repairs that lead there."""
-    dialect = dialect_of(document)
+    dialect = read_dialect(document)
     proof = refute(document.schema, dialect)
     detail = str(proof)
     if proof is None and document.repaired:
@@ -696,7 +696,9 @@ def _caused_by_repairs(document: Document, dialect: Dialect) -> Proof | None:
         if location.schema is not False
     }
     repaired = {
-        next(above for above in upwards(tokens_of(change.pointer)) if above in schemas)
+        next(
+            above for above in upwards(parse_tokens(change.pointer)) if above in schemas
+        )
         for change in document.changes
         if change.rule in document.repaired
     }
@@ -720,7 +722,7 @@ def _caused_by_repairs(document: Document, dialect: Dialect) -> Proof | None:
         ]
         concerned.update(new)
         for above in new:
-            pending += referring[fragment_of(above)]
+            pending += referring[to_fragment(above)]
     for tokens in sorted(concerned, key=lambda tokens: (-len(tokens), tokens)):
         proof = refute_inside(schema, tokens, dialect)
         if proof and refute_inside(opened, tokens, dialect) is None:
@@ -743,7 +745,7 @@ def _caused_by_repairs(document: Document, dialect: Dialect) -> Proof | None:
 def validators_agree(document: Document, _context: Context) -> Document | Rejected:
     """Reject what jsonschema or jsonschema-rs cannot use."""
     schema = document.schema
-    dialect = dialect_of(document)
+    dialect = read_dialect(document)
     python, rust = both_verdicts(schema, dialect, canonical_of_part(schema, schema))
     if python.accepts and rust.accepts:
         return document
@@ -762,4 +764,4 @@ def validators_agree(document: Document, _context: Context) -> Document | Reject
 )
 def flag_lints(document: Document, _context: Context) -> Document:
     """Flag the defects that stay as they are."""
-    return document.flagged(lints(document.schema, dialect_of(document)))
+    return document.flagged(lints(document.schema, read_dialect(document)))

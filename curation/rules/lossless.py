@@ -20,8 +20,8 @@ from curation.json.pointer import (
     Drop,
     Tokens,
     at,
+    parse_tokens,
     rewritten,
-    tokens_of,
     tokens_of_fragment,
 )
 from curation.json.text import canonical, write
@@ -30,11 +30,11 @@ from curation.lint.satisfiability import refute
 from curation.references.closure import (
     NO_LIBRARY,
     Closure,
-    closure_of,
+    find_closure,
     found_document,
 )
 from curation.references.reachable import applied
-from curation.references.schema import Schema, follow_reference, schema_of
+from curation.references.schema import Schema, follow_reference, to_schema
 from curation.rules.guard import with_schema
 from curation.schema.dialects import ANY_DIALECT, DIALECTS, DRAFT_04, Dialect
 from curation.schema.drafts import StatementKind, statement, usage
@@ -42,9 +42,9 @@ from curation.schema.subschemas import edited_objects, subschemas, without
 from curation.schema.translation import BOUNDS, with_numeric_bounds
 from curation.validation.dialect_decision import (
     declare,
-    dialect_of,
     is_refused,
     is_refused_as_meant,
+    read_dialect,
     refused_by,
 )
 from curation.validation.metaschemas import is_valid, valid_under
@@ -98,7 +98,7 @@ def equal_members(document: Document, _context: Context) -> Document:
     """Members that an object has more than once, equal each time, are one member."""
     changes = []
     for merged in document.merged:
-        tokens = tokens_of(merged.pointer)
+        tokens = parse_tokens(merged.pointer)
         name, value = write(tokens[-1]), write(at(document.schema, tokens))
         member = f"{name}: {value}"
         changes.append(
@@ -208,13 +208,13 @@ OTHER_DRAFT = "other-draft"
 )
 def fitting_draft(document: Document, context: Context) -> Document:
     """Another draft for a schema that its declared draft makes unusable."""
-    schema, declared = document.schema, dialect_of(document)
+    schema, declared = document.schema, read_dialect(document)
     if document.dialect_found not in ("declared", "repaired"):
         return document
 
     def builds(schema: Json, dialect: Dialect) -> bool:
-        read = schema_of(schema, dialect, document.base_uri or "")
-        resolved = isinstance(closure_of(read, context.library), Closure)
+        read = to_schema(schema, dialect, document.base_uri or "")
+        resolved = isinstance(find_closure(read, context.library), Closure)
         return resolved and refute(schema, dialect) is None
 
     # Where all keywords have effect another draft could change nothing, so that only
@@ -259,14 +259,14 @@ def _foreign_keywords(dialect: Dialect) -> re.Pattern[bytes]:
 )
 def shadowing_identifiers(document: Document, _context: Context) -> Document:
     """Nested identifiers whose only effect is to hide the targets of references."""
-    dialect, schema = dialect_of(document), document.schema
+    dialect, schema = read_dialect(document), document.schema
     holders = subschemas(schema, dialect)
     if not any("$ref" in holder for holder in holders) or not any(
         isinstance(holder.get(dialect.id_keyword), str) and holder is not schema
         for holder in holders
     ):
         return document
-    read = schema_of(schema, dialect, document.base_uri or "")
+    read = to_schema(schema, dialect, document.base_uri or "")
     targets = _targets(read)
     hiding = {
         resource
@@ -320,15 +320,15 @@ def _path_from_root(schema: Json, reference: str) -> Tokens | None:
 )
 def dead_references(document: Document, context: Context) -> Document:
     """References that lead nowhere, in schemas that nothing applies."""
-    dialect = dialect_of(document)
+    dialect = read_dialect(document)
     if not any("$ref" in schema for schema in subschemas(document.schema, dialect)):
         return document
     # What is resolved without the document's own address is so with it.
-    alone = schema_of(document.schema, dialect)
-    if isinstance(closure_of(alone, NO_LIBRARY), Closure):
+    alone = to_schema(document.schema, dialect)
+    if isinstance(find_closure(alone, NO_LIBRARY), Closure):
         return document
-    read = schema_of(document.schema, dialect, document.base_uri or "")
-    if isinstance(closure_of(read, context.library), Closure):
+    read = to_schema(document.schema, dialect, document.base_uri or "")
+    if isinstance(find_closure(read, context.library), Closure):
         return document
 
     def load(uri: str) -> Schema | None:

@@ -11,7 +11,7 @@ from typing import TypeGuard, cast
 import msgspec
 
 from curation.core.rule import Context, Document, Json, Rejected, RepairKind, rule
-from curation.json.pointer import Put, Tokens, at, rewritten, tokens_of
+from curation.json.pointer import Put, Tokens, at, parse_tokens, rewritten
 from curation.json.text import digest, parse
 from curation.rules.guard import Refused, mechanical, with_schema
 from curation.schema.dialects import ANY_DIALECT
@@ -56,7 +56,7 @@ def apply_patches(document: Document, _context: Context) -> Document:
     patch = patches().get(document.unique_id)
     if patch is None or digest(document.schema) != patch.sha256:
         return document
-    places = {tokens_of(path): name for path, name in patch.rename.items()}
+    places = {parse_tokens(path): name for path, name in patch.rename.items()}
     edits = {
         path: Put(at(document.schema, path), name) for path, name in places.items()
     }

@@ -31,9 +31,9 @@ from curation.json.pointer import (
     Tokens,
     at,
     change_at,
-    fragment_of,
     pointer,
     rewritten,
+    to_fragment,
 )
 from curation.json.text import plain, write
 from curation.json.values import objects, plain_of_document, searchable
@@ -216,7 +216,7 @@ def _object(value: Json) -> dict[str, Json]:
 def _without_anchors(schema: Json) -> Json:
     """Return the schema with references by pointer in place of plain-name `$id`s."""
     anchors = {
-        name: fragment_of(location.tokens)
+        name: to_fragment(location.tokens)
         for location in walk(schema, ANY_DIALECT)
         if isinstance(name := location.keywords.get("$id"), str) and name[:1] == "#"
     }

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from curation.schema.shingles import hashes_of
+from curation.schema.shingles import unpack_hashes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -93,7 +93,7 @@ def clusters(digests: Sequence[str], shingles: Callable[[int], bytes]) -> list[s
         return int.from_bytes(np.packbits(odd.astype(np.bool_)).tobytes())
 
     hashes = lru_cache(_CACHED_SETS)(
-        lambda index: frozenset(hashes_of(distinct(index)))
+        lambda index: frozenset(unpack_hashes(distinct(index)))
     )
 
     def near(record: int, partner: int) -> bool:

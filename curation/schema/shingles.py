@@ -18,7 +18,7 @@ from hashlib import blake2b
 from json.encoder import encode_basestring
 from types import MappingProxyType
 
-from curation.core.benchmark import bounds_of
+from curation.core.benchmark import split_bounds
 from curation.core.json_types import Json
 from curation.system.user_files import list_rows, raw_folder
 
@@ -68,7 +68,7 @@ def _text(value: Json) -> str:
     return json.dumps(value)
 
 
-def hashes_of(packed: bytes) -> tuple[int, ...]:
+def unpack_hashes(packed: bytes) -> tuple[int, ...]:
     """Return the hashes of `shingles` as numbers, in their order."""
     return struct.unpack(f">{len(packed) // _HASH_BYTES}Q", packed)
 
@@ -82,11 +82,11 @@ def split_key(packed: bytes) -> str:
     Args:
         packed: What `shingles` returns.
     """
-    smallest = min(number * _ORDER & _MASK for number in hashes_of(packed))
+    smallest = min(number * _ORDER & _MASK for number in unpack_hashes(packed))
     point = smallest * _PART & _MASK
     split = _dealt().get(f"{smallest:016x}")
     if split is not None:
-        lower, upper = bounds_of(split)
+        lower, upper = split_bounds(split)
         point = lower + (point * (upper - lower) >> 8 * _HASH_BYTES)
     return f"{point:016x}"
 

@@ -125,7 +125,7 @@ def starts_resource(schema: Json, dialect: Dialect) -> bool:
     return not (dialect.ref_hides_siblings and "$ref" in schema)
 
 
-def base_of(schema: Json, dialect: Dialect, base: str) -> str:
+def inner_base(schema: Json, dialect: Dialect, base: str) -> str:
     """Return the base URI inside a schema, given the one around it."""
     if not isinstance(schema, dict) or not starts_resource(schema, dialect):
         return base
@@ -149,7 +149,7 @@ def below(start: SchemaLocation, dialect: Dialect) -> list[SchemaLocation]:
         if isinstance(value, dict) and not dialect.applying.isdisjoint(value):
             base = location.base
             if dialect.id_keyword in value:
-                base = base_of(value, dialect, base)
+                base = inner_base(value, dialect, base)
             inner = [
                 SchemaLocation(location.tokens + path, member, base, location.document)
                 for path, member in children(value, dialect)

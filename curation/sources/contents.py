@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from curation.core.documents import Rejected
 from curation.core.json_types import Json
 from curation.json.named_text import parse_named
-from curation.json.pointer import at, tokens_of
+from curation.json.pointer import at, parse_tokens
 from curation.sources.readers import NamedSchema, as_rows, is_one_schema
 from curation.system.errors import BadData, NoInput
 from curation.system.registry import closest_names
@@ -103,7 +103,7 @@ def read_held(expression: str, log: Callable[[str], None]) -> Held | None:
         raise BadData(value.detail, str(path))
     if name.startswith("/"):
         try:
-            schema = at(value, tokens_of(name))
+            schema = at(value, parse_tokens(name))
         except LookupError as error:
             raise BadData("nothing at this pointer", expression) from error
         held = [

@@ -23,7 +23,7 @@ from curation.json.pointer import (
     tokens_of_fragment,
 )
 from curation.schema.subschemas import edited
-from curation.sources.neighbours import NeighbourLibrary, base_uri_of
+from curation.sources.neighbours import NeighbourLibrary, to_base_uri
 from curation.sources.openapi_bodies import dialect_in, walk
 from curation.sources.readers import plain_id
 
@@ -170,7 +170,7 @@ class _Joining:
             raise LookupError("nothing is fetched")
         if file.startswith(("../", "/")):
             raise LookupError(f"outside of {self._root}")
-        document = self._library.get(base_uri_of(file))
+        document = self._library.get(to_base_uri(file))
         if document is None:
             is_file = (self._root / file).is_file()
             raise LookupError("cannot be read" if is_file else "no such file")

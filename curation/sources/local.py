@@ -157,7 +157,7 @@ def open_source(
         Unavailable: the Hub cannot be reached, or a program cannot be run.
     """
     path = existing_path(expression)
-    held = schemas_of(expression, log)
+    held = read_schemas(expression, log)
     if held is not None:
         log(f"{expression}: {counted(len(held.schemas), 'schema')}")
         start = held.start.removeprefix(MCP).split(maxsplit=1)[0]
@@ -228,7 +228,7 @@ def held_in(content: bytes, name: str, log: Callable[[str], None]) -> Held | Non
     return Held(found, f"{name}#") if found else None
 
 
-def schemas_of(expression: str, log: Callable[[str], None]) -> Held | None:
+def read_schemas(expression: str, log: Callable[[str], None]) -> Held | None:
     """Return the schemas that a file, a server or a module holds.
 
     None for every other expression, also for a file that may be a schema itself.

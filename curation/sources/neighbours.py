@@ -28,7 +28,7 @@ class NeighbourFiles(msgspec.Struct, frozen=True, kw_only=True):
     claims: Mapping[str, str] = {}
 
 
-def base_uri_of(path: str) -> str:
+def to_base_uri(path: str) -> str:
     """Return the base URI of a file, for the references in it.
 
     Args:
@@ -70,7 +70,7 @@ class NeighbourLibrary:
         if uri in self._claims:
             yield self._claims[uri]
             return
-        if uri.startswith(base_uri_of("")):
+        if uri.startswith(to_base_uri("")):
             yield unquote(urlsplit(uri).path).lstrip("/")
             return
         # Relative paths of files may equal those of their URIs.
@@ -93,7 +93,7 @@ class NeighbourLibrary:
         return None if isinstance(document, Rejected) else document
 
 
-def neighbours_of(root: Path, contents: Mapping[str, bytes]) -> NeighbourFiles:
+def find_neighbours(root: Path, contents: Mapping[str, bytes]) -> NeighbourFiles:
     """Return the files that references between checked files may lead to.
 
     Args:

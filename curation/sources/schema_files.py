@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from curation.core.documents import Reason, Rejected
 from curation.core.json_types import Json
 from curation.json.named_text import YAML_SUFFIXES, parse_named
-from curation.json.pointer import pointer, tokens_of
+from curation.json.pointer import parse_tokens, pointer
 from curation.json.positions import TextPosition, TextPositions, places_in_yaml
 from curation.json.text import parse, write
 from curation.sources.contents import PYTHON
@@ -26,10 +26,10 @@ from curation.sources.local import (
     file_text,
     held_in,
     open_source,
+    read_schemas,
     require_files,
-    schemas_of,
 )
-from curation.sources.neighbours import NeighbourFiles, neighbours_of
+from curation.sources.neighbours import NeighbourFiles, find_neighbours
 from curation.sources.openapi_bodies import is_description
 from curation.sources.readers import NamedSchema, is_row
 from curation.sources.syntax import syntax_fault
@@ -81,17 +81,17 @@ class SchemaFile(NamedTuple):
         if content == self.content:
             return in_text
         is_in_row = self.entry is WHOLE and is_row(parse_named(path.name, content))
-        place_of = cache(_places_in)
+        relative_name = cache(_places_in)
         placed = []
         for problem in in_text:
             inside = self._in_document(problem.pointer, is_in_row=is_in_row)
-            tokens = tokens_of(inside)
+            tokens = parse_tokens(inside)
             file, part = self.elsewhere.get(pointer(tokens[:3]), (path, None))
             moved = {}
             if part is not None:
                 inside = part + pointer(tokens[3:])
                 moved = {"file": str(file), "pointer": inside}
-            position = place_of(file)(inside)._asdict()
+            position = relative_name(file)(inside)._asdict()
             placed.append(replace(problem, **position, **moved))
         return tuple(placed)
 
@@ -141,7 +141,7 @@ def read_schema_files(
             files |= _parts(parts) if parts else {name: SchemaFile(name, content, None)}
             continue
         is_text = path is not None and path.suffix not in (PYTHON, *TABLES)
-        holder = schemas_of(name, log) if split or not is_text else None
+        holder = read_schemas(name, log) if split or not is_text else None
         if holder is not None:
             files |= _parts(holder)
         elif path and is_text and not path.is_dir():
@@ -152,7 +152,7 @@ def read_schema_files(
             source = open_source(name, log)
             if unread := require_files(source):
                 log(unread)
-            for key, file in _texts_of(source, log, split=split):
+            for key, file in _read_texts(source, log, split=split):
                 files.setdefault(key, file)
     return list(files.values())
 
@@ -179,7 +179,7 @@ def _parts(holder: Held) -> dict[str, SchemaFile]:
     }
 
 
-def _texts_of(
+def _read_texts(
     source: OwnSchemas, log: Callable[[str], None], *, split: bool
 ) -> Iterator[tuple[str, SchemaFile]]:
     """Yield the texts of a folder, or the rows of a table; each has a unique key."""
@@ -190,7 +190,7 @@ def _texts_of(
         holder = None
         if split and path:
             try:
-                holder = schemas_of(label, log)
+                holder = read_schemas(label, log)
             except BadData as error:
                 log(str(error))
         if holder is not None:
@@ -255,7 +255,7 @@ def with_neighbours(
     contents = {
         place: file.content for file, place in zip(files, places, strict=True) if place
     }
-    return places, neighbours_of(root, contents)
+    return places, find_neighbours(root, contents)
 
 
 def why_no_schema(value: Json | Rejected) -> Rejected | None:

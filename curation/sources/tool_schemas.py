@@ -141,7 +141,7 @@ def schemas(definition: dict[str, UntypedJson]) -> Iterator[tuple[str, UntypedJs
             yield function_name(named) + suffix, schema
 
 
-def _schemas_of(path: str, content: bytes) -> Iterator[tuple[int, str, UntypedJson]]:
+def _read_schemas(path: str, content: bytes) -> Iterator[tuple[int, str, UntypedJson]]:
     """Yield line, name and value of each schema of a file."""
     value = jsontext.parse(content) if path.endswith(".json") else None
     if isinstance(value, dict) and not _WHOLE.isdisjoint(value):
@@ -167,7 +167,7 @@ def read(reading: Reading) -> tuple[RawDocument, ...]:
         if is_notice(path):
             continue
         try:
-            own = list(_schemas_of(path, reading.files.read(path)))
+            own = list(_read_schemas(path, reading.files.read(path)))
         except (SyntaxError, ValueError, RecursionError) as error:
             raise BadData(str(error), f"{reading.commit}: {path}") from error
         for line, name, schema in own:

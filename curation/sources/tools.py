@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from curation.core.documents import Rejected
 from curation.core.json_types import Json
 from curation.json import text as jsontext
-from curation.json.pointer import Tokens, at, pointer, tokens_of
+from curation.json.pointer import Tokens, at, parse_tokens, pointer
 from curation.schema.keywords import ANNOTATIONS, KNOWN_KEYWORDS
 from curation.schema.roots import TYPES
 from curation.sources.readers import NamedSchema, Role, is_one_schema
@@ -169,7 +169,7 @@ def answers_in(value: Json) -> list[NamedSchema]:
     place = schema_place(value)
     if not place or any(f"/{name}" in place for name in (*LISTS, *SCHEMA_MEMBERS)):
         return []
-    tokens = tokens_of(place)
+    tokens = parse_tokens(place)
     around = at(value, tokens[:-1])
     is_strict = isinstance(around, dict) and around.get("strict") is True
     named = around.get("name") if isinstance(around, dict) else None

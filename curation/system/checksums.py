@@ -16,7 +16,7 @@ NOT_OURS = frozenset({".git", ".gitattributes", ".cache"})
 _LINE = re.compile(r"([0-9a-f]{64})  (.+)")
 
 
-def sums_of(folder: Path, names: Iterable[str]) -> dict[str, str]:
+def compute_sums(folder: Path, names: Iterable[str]) -> dict[str, str]:
     """Return the digests of files of a folder, by their names with `/`.
 
     Raises:

@@ -43,7 +43,7 @@ class CsbdataError(Exception):
         return ": ".join(" ".join(part.split()) for part in parts if part)
 
 
-def causes_of(error: BaseException) -> Iterator[BaseException]:
+def list_causes(error: BaseException) -> Iterator[BaseException]:
     """Yield an exception and its causes, outermost first."""
     current: BaseException | None = error
     visited: set[int] = set()

@@ -197,7 +197,7 @@ def elapsed(seconds: float) -> str:
     return f"{minutes} min {remainder} s" if minutes else f"{remainder} s"
 
 
-def progress_of(count: int) -> Progress:
+def make_progress(count: int) -> Progress:
     """Return progress that is shown if the number of steps is worth a line."""
     return Shown() if count >= _MANY else Quiet()
 

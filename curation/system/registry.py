@@ -38,7 +38,7 @@ class Named(Protocol):
 P = TypeVar("P", bound=Named)
 
 
-def entry_points_of(group: str) -> list[EntryPoint]:
+def list_entry_points(group: str) -> list[EntryPoint]:
     """Return the entry points of a group in order of their names."""
     from importlib.metadata import entry_points  # noqa: PLC0415 - takes time
 
@@ -111,7 +111,7 @@ class Registry(Generic[P]):
             BadConfiguration: two have one name, or an entry point names something else.
         """
         plugins = list(self.built_in())
-        for point in entry_points_of(self.group) if self.group else ():
+        for point in list_entry_points(self.group) if self.group else ():
             loaded = point.load()
             value = getattr(loaded, self.attribute, loaded)
             if not isinstance(value, self.classes):

@@ -58,7 +58,7 @@ _COMMAND_LINE: ContextVar[tuple[str, ...]] = ContextVar("command_line", default=
 
 
 @contextmanager
-def command_line_of(arguments: Sequence[str]) -> Iterator[None]:
+def set_command_line(arguments: Sequence[str]) -> Iterator[None]:
     """Let `command_line` return what `csbdata` was called with.
 
     Args:

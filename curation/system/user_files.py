@@ -183,7 +183,7 @@ def safe_name(name: str) -> str:
     return f"{beginning}~{digest}"
 
 
-def name_of(path: Path) -> tuple[str, str]:
+def parse_name(path: Path) -> tuple[str, str]:
     """Return a file's split (empty where its name has none) and its schema's id."""
     split, _, unique_id = path.stem.partition(MARK)
     return (unquote(split), unquote(unique_id)) if unique_id else ("", unquote(split))

@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 from curation.core.documents import ABSENT, Change, Document, Lint, Reason, Rejected
 from curation.core.json_types import Json
-from curation.json.pointer import Tokens, change_at, tokens_of
+from curation.json.pointer import Tokens, change_at, parse_tokens
 from curation.json.text import write
 from curation.json.values import remembered, searchable
 from curation.schema.dialects import (
@@ -72,7 +72,7 @@ _NOTES = {
 }
 
 
-def dialect_of(document: Document) -> Dialect:
+def read_dialect(document: Document) -> Dialect:
     """Return the dialect of a document; the newest if it is not decided."""
     return BY_NAME[document.dialect or DRAFT_2020_12.name]
 
@@ -265,7 +265,7 @@ def inferred(
     }
     for dialect in DIALECTS:
         why = complaint(schema, dialect)
-        tokens = reversed(tokens_of(why.pointer)) if why else ()
+        tokens = reversed(parse_tokens(why.pointer)) if why else ()
         words |= {next((token for token in tokens if token in KNOWN_KEYWORDS), "")}
     return Inferred(
         dialect=drafts[0], evidence=evidence, words=tuple(sorted(words - {""}))

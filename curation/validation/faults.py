@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import orjson
 
-from curation.json.pointer import Tokens, pointer, tokens_of
+from curation.json.pointer import Tokens, parse_tokens, pointer
 from curation.schema.dialects import BY_NAME
 
 if TYPE_CHECKING:
@@ -127,7 +127,8 @@ def _failing(validator: jsonschema_rs.Validator, value: Json) -> Iterator[ErrorP
     for node in validator.evaluate(value).list()["details"]:
         if not node["valid"]:
             yield ErrorPaths(
-                tokens_of(node["evaluationPath"]), tokens_of(node["instanceLocation"])
+                parse_tokens(node["evaluationPath"]),
+                parse_tokens(node["instanceLocation"]),
             )
 
 
@@ -212,19 +213,19 @@ def answer_faults(
     faults: list[SchemaFault] = []
     places = whole_places(validator, value)
     for error in validator.iter_errors(value):
-        faults += _faults_of(error, places)
+        faults += _list_faults(error, places)
         if len(faults) >= _EXAMINED:
             break
     return tuple(faults)
 
 
-def _faults_of(
+def _list_faults(
     error: jsonschema_rs.ValidationError,
     places: Callable[[Tokens], set[Tokens]],
 ) -> Iterator[SchemaFault]:
     contexts = [list(branch) for branch in getattr(error.kind, "context", None) or ()]
     branches = [
-        [fault for inner in context for fault in _faults_of(inner, places)]
+        [fault for inner in context for fault in _list_faults(inner, places)]
         for context in contexts
     ]
     # A branch without a fault: the value is valid under too many of `oneOf`.

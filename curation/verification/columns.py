@@ -15,7 +15,7 @@ from hashlib import blake2b, sha256
 from itertools import chain
 from typing import cast
 
-from curation.core.benchmark import bounds_of, size_of
+from curation.core.benchmark import measure_size, split_bounds
 from curation.core.json_types import Json, UntypedJson
 from curation.json import text as jsontext
 from curation.lint.liveness import liveness
@@ -75,7 +75,7 @@ def columns(
         "depth": max((len(path) + 1 for path, _ in outside_arrays), default=0),
         "size": len(text) + growth,
         "live": alive.share,
-        "live_size": size_of(alive.fields),
+        "live_size": measure_size(alive.fields),
         "vacuous": alive.vacuous,
         "features": sorted(features),
         "formats": sorted({name for name in formats if isinstance(name, str)}),
@@ -162,7 +162,7 @@ def split_key(bare: Json) -> str:
     )
     part = least * _DEAL % 2**64
     if f"{least:016x}" in _dealt():
-        start, end = bounds_of(_dealt()[f"{least:016x}"])
+        start, end = split_bounds(_dealt()[f"{least:016x}"])
         part = start + part * (end - start) // 2**64
     return f"{part:016x}"
 

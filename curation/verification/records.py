@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from curation.core.benchmark import split_of
+from curation.core.benchmark import assign_split
 from curation.core.documents import Rejected
 from curation.core.json_types import Json, UntypedJson
 from curation.json import text as jsontext
@@ -116,7 +116,7 @@ def check_record(folder: Path, item: CheckItem) -> CheckResult:
         computed = {
             "config": config,
             "split": split,
-            "right_split": split_of(str(right["split_key"])),
+            "right_split": assign_split(str(right["split_key"])),
             "shingles": shingles(bare),
         }
         values = [msgspec.convert({**row, **right, **computed}, _SplitRow)]

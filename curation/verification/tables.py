@@ -31,7 +31,7 @@ from curation.dataset.parquet import (
 )
 from curation.packaging.derived_files import differing_files
 from curation.packaging.tables import table_form
-from curation.system.checksums import names_in, sums_of
+from curation.system.checksums import compute_sums, names_in
 from curation.system.errors import install_extra
 from curation.system.words import counted
 from curation.verification.check import (
@@ -170,7 +170,7 @@ def _table_faults(
             with SplitFiles(again, inside, split, form) as files:
                 for row in chain.from_iterable(map(pa.Table.to_pylist, groups)):
                     files.add(SimpleNamespace(**row))
-        sums, right = sums_of(folder, names), sums_of(again, names_in(again))
+        sums, right = compute_sums(folder, names), compute_sums(again, names_in(again))
     for name in sorted(sums.keys() | right):
         if sums.get(name) != right.get(name):
             yield name, "not written as a build writes its rows"

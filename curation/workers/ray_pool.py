@@ -83,7 +83,7 @@ def ray_address(executor: str) -> str | None:
 
 
 @contextmanager
-def pools_of(executor: str, log: Callable[[str], None]) -> Iterator[OpenPool]:
+def open_pools(executor: str, log: Callable[[str], None]) -> Iterator[OpenPool]:
     """Yield what opens pools of workers: here, or on a cluster joined for the block.
 
     Args:

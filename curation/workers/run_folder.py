@@ -23,7 +23,7 @@ _KEPT = 2
 _COMPLETIONS = "completions"
 
 
-def run_folder_of(out: Path) -> Path:
+def find_run_folder(out: Path) -> Path:
     """Return where the runs that write a folder keep what differs from run to run."""
     return out.with_name(out.name + ".run")
 

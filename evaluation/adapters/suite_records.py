@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from curation.download.cache import FetchSettings
 from evaluation.core.records import FREE, RecordRequest, Response
-from evaluation.runner.records import records_of
+from evaluation.runner.records import make_records
 from evaluation.runner.request import choose_suite
 
 if TYPE_CHECKING:
@@ -57,5 +57,5 @@ def open_suite(
     choice = choose_suite(name, {}, compat)
     fetch = FetchSettings.from_environment()
     request = RecordRequest(data=data, fetch=fetch, limit=limit)
-    selected = records_of(choice, request)
+    selected = make_records(choice, request)
     return OpenedSuite(choice, selected.records, f"{selected.name} ({selected.origin})")

@@ -32,9 +32,9 @@ from evaluation.reporting.tables import Cell, Rate, Ratio, Table, in_turns
 from evaluation.results.attempts import wrong_texts
 from evaluation.results.conditions import differences
 from evaluation.results.headline import firsts
-from evaluation.results.noise import TIMES, reach_of, times_by_case, widened
+from evaluation.results.noise import TIMES, measure_reach, times_by_case, widened
 from evaluation.results.outcomes import RANKS, Outcome
-from evaluation.results.reader import RecordedRun, gaps_of, run_names
+from evaluation.results.reader import RecordedRun, list_gaps, run_names
 from evaluation.results.suite_pairs import (
     changed_classes,
     changes_table,
@@ -430,7 +430,7 @@ def paired_times(pair: PairedEngines) -> dict[str, Ratio | None]:
         interval = ratio.interval
         if interval is not None:
             sides = [[times[case] for case in cases] for times in (before, after)]
-            wide = widened(ratio.value, interval, reach_of(sides))
+            wide = widened(ratio.value, interval, measure_reach(sides))
             interval = Interval(wide.low / machine, wide.high / machine)
         ratios[name] = Ratio(ratio.value / machine, interval)
     return ratios
@@ -530,7 +530,7 @@ def suite_comparison(pairs: Sequence[PairedEngines], suite: str) -> Iterator[Tab
 def objections(runs: Sequence[RecordedRun]) -> list[str]:
     """Return why the runs are not comparable, a line each: gaps and conditions."""
     names = run_names(runs)
-    gaps = [f"{names[run.folder]}: {gap}" for run in runs for gap in gaps_of(run)]
+    gaps = [f"{names[run.folder]}: {gap}" for run in runs for gap in list_gaps(run)]
     return gaps + [
         f"{names[run.folder]} and {names[reference.folder]} differ in {difference}: "
         f"{difference.consequence}"

@@ -16,8 +16,8 @@ from curation.system.words import command, counted, shortened
 from evaluation.analysis.failures import SEVERITY
 from evaluation.analysis.recorded_cases import (
     ask_in_new_process,
-    case_of,
     engine_of_failure,
+    make_case,
     open_engine,
 )
 from evaluation.analysis.shrink_failure import shrink_failure
@@ -28,7 +28,7 @@ from evaluation.results.outcomes import (
     Outcome,
     engine_is_wrong,
     number_in,
-    outcome_of,
+    read_outcome,
 )
 from evaluation.tasks.masks import NAME
 from evaluation.tokenizers import get_tokenizer
@@ -72,7 +72,7 @@ def faults(run: RecordedRun, label: str) -> list[EngineFault]:
     """
     smallest: dict[tuple[object, ...], EngineFault] = {}
     for row in run.rows(NAME):
-        outcome = outcome_of(row)
+        outcome = read_outcome(row)
         if row.engine != label or outcome not in SEVERITY:
             continue
         by_cause: dict[tuple[object, ...], int | None] = {}
@@ -138,7 +138,7 @@ def _described(
     head = f"{row.engine}: {words} in {counted(fault.schemas, 'schema')}"
     path = run.header.participant(row.engine).spec or ""
     try:
-        case = case_of(run, row.task, name, fetch)
+        case = make_case(run, row.task, name, fetch)
         if index is not None:
             case = replace(case, walks=(case.walks[index],))
         engine = engine_of_failure(run, row.engine, name, row.task, fetch.cache)

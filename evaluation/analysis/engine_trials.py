@@ -52,7 +52,7 @@ class EngineTrials:
         self._asking: dict[str, Callable[[Case], Row]] = {}
         self._text = ""
         self._made = witnesses_of_each(self._requests())
-        self._case = cache(self._case_of)
+        self._case = cache(self._make_case)
 
     def close(self) -> None:
         """End the processes of the engines and of the values."""
@@ -63,7 +63,7 @@ class EngineTrials:
         while True:
             yield InstanceRequest(schema=self._text, dialect="", count=_WITNESSES)
 
-    def _case_of(self, text: str) -> Case:
+    def _make_case(self, text: str) -> Case:
         self._text = text
         return case_of_values(text, next(self._made))
 
@@ -85,7 +85,7 @@ class EngineTrials:
         return select_engines(self._settings.cache, [spec], FAITHFUL, [])[0]
 
     def run(self, spec: str, schema: Json) -> EngineTrial:
-        """Compile a schema and walk its values; see `trial_of` for the outcome.
+        """Compile a schema and walk its values; see `read_trial` for the outcome.
 
         Raises:
             Unavailable: the engine is not installed.
@@ -113,7 +113,7 @@ class EngineTrials:
             row = self._asking[spec](case)
         except TemporarilyUnavailable as error:
             return EngineTrial(engine=engine.label, late=error.message)
-        return trial_of(case, row)
+        return read_trial(case, row)
 
 
 def case_of_values(text: str, instances: SchemaInstances) -> Case:
@@ -129,7 +129,7 @@ def case_of_values(text: str, instances: SchemaInstances) -> Case:
     return Case(task=NAME, id="schema", config="fit", schema=text, walks=walks)
 
 
-def trial_of(case: Case, row: Row) -> EngineTrial:
+def read_trial(case: Case, row: Row) -> EngineTrial:
     """Return the findings on an engine from the row of a case."""
     if row.result is Result.COMPILE_ERROR:
         return EngineTrial(engine=row.engine, refusal=row.detail)

@@ -14,7 +14,7 @@ from evaluation.results.outcomes import (
     Outcome,
     engine_is_wrong,
     number_in,
-    outcome_of,
+    read_outcome,
     text_class,
     text_keyword,
 )
@@ -113,7 +113,7 @@ def failures(
 
 
 def _failure(row: Row) -> FailedCase | None:
-    outcome = outcome_of(row)
+    outcome = read_outcome(row)
     if outcome not in SEVERITY:
         return None
     culprits = [walk for walk in row.walks if engine_is_wrong(walk)]

@@ -22,8 +22,8 @@ from evaluation.results.reader import run_names
 from evaluation.results.suite_rows import scored_run
 from evaluation.suites.coverage.efficiency import (
     TextFigures,
+    compute_median,
     forced_tokens,
-    median_of,
     tokens,
 )
 from evaluation.suites.coverage.texts import (
@@ -274,7 +274,7 @@ def _times(texts: Sequence[GeneratedText], limits: LimitsHeader) -> list[Cell]:
         (tokens, 1.0),
         (forced_tokens, 1.0),
     ):
-        median = median_of(generations, figure)
+        median = compute_median(generations, figure)
         if median is None:
             cells.append(None)
         else:

@@ -46,7 +46,7 @@ from evaluation.results.edition import (
     is_cut,
     scorecards_table,
 )
-from evaluation.results.edition_picture import PICTURE, fits_picture, picture_of
+from evaluation.results.edition_picture import PICTURE, draw_picture, fits_picture
 from evaluation.results.fits import FITS_TABLE, FitRow, fits_table, read_fits
 from evaluation.results.headline import ALL, headline, outcomes_table, times_table
 from evaluation.results.suite_rows import scored_run
@@ -94,7 +94,7 @@ def publish_edition(runs: Sequence[RecordedRun], out: Path) -> Index:
     lines: dict[tuple[str, ...], Line] = {}
     for run in runs:
         for attempt in run.frame().iter_rows(named=True):
-            line = line_of(attempt, run.header)
+            line = make_line(attempt, run.header)
             key = tuple(line[name] for name in KEY)
             if lines.setdefault(key, line)["case"] != line["case"]:
                 raise BadData(
@@ -107,7 +107,7 @@ def publish_edition(runs: Sequence[RecordedRun], out: Path) -> Index:
     with atomic_file(out / ROWS) as temporary:
         rows.write_parquet(temporary, compression="zstd", compression_level=19)
         head = next((run for run in runs if run.header.data.sha256), runs[0])
-        content = content_of(head)
+        content = read_content(head)
         index = msgspec.structs.replace(
             _index(runs, rows, out, head, content),
             scorecards=[*{(card.suite, card.model): card for card in cards}.values()],
@@ -140,7 +140,7 @@ def _check_alike(runs: Sequence[RecordedRun]) -> None:
     check_participants(runs)
 
 
-def line_of(attempt: Line, header: RunHeader) -> Line:
+def make_line(attempt: Line, header: RunHeader) -> Line:
     """Return the line of an attempt, times with three digits, by its run's header."""
     compile_ns = header.limits.compile_ns if is_cut(attempt) else attempt["compile_ns"]
     detail = attempt["detail"]
@@ -266,7 +266,7 @@ class MeasuredContent(NamedTuple):
     records: pl.DataFrame
 
 
-def content_of(run: RecordedRun) -> MeasuredContent:
+def read_content(run: RecordedRun) -> MeasuredContent:
     """Return the content of a run's data, if it is as it was.
 
     Raises:
@@ -354,7 +354,7 @@ def headline_files(index: Index, rows: pl.DataFrame) -> dict[str, bytes]:
     return {
         HEADLINE: lines.write_csv().encode(),
         TABLE: "\n".join(map(as_markdown, headline_tables(index, lines))).encode(),
-        PICTURE: picture_of(index, lines).encode(),
+        PICTURE: draw_picture(index, lines).encode(),
         BY_CONFIG: "\n".join(
             as_markdown(table)
             for table in (

@@ -75,7 +75,7 @@ def ask_in_new_process(
     return ask
 
 
-def case_of(run: RecordedRun, task: str, name: str, fetch: FetchSettings) -> Case:
+def make_case(run: RecordedRun, task: str, name: str, fetch: FetchSettings) -> Case:
     """Return a case of a run by name, made again from its data.
 
     Raises:

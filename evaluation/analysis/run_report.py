@@ -13,7 +13,7 @@ from evaluation.results.headline import tables as tables_of_any
 from evaluation.results.outcomes import (
     Outcome,
     engine_is_wrong,
-    outcome_of,
+    read_outcome,
     text_class,
     text_keyword,
 )
@@ -137,7 +137,7 @@ def schema_matrix(run: RecordedRun, task: str) -> Table | None:
     findings: dict[str, dict[str, str]] = defaultdict(dict)
     for row in run.rows(task):
         name = f"{row.config}/{row.id}".removeprefix("/")
-        findings[name][row.engine] = _finding_of(run, row)
+        findings[name][row.engine] = _make_finding(run, row)
         if len(findings) > _MAX_SCHEMAS:
             return None
     if not findings:
@@ -155,8 +155,8 @@ def schema_matrix(run: RecordedRun, task: str) -> Table | None:
     )
 
 
-def _finding_of(run: RecordedRun, row: Row) -> str:
-    outcome = outcome_of(row)
+def _make_finding(run: RecordedRun, row: Row) -> str:
+    outcome = read_outcome(row)
     if outcome is Outcome.UNTESTED:
         return "compiles"
     words = outcome.replace("_", " ")

@@ -26,7 +26,7 @@ from curation.json.pointer import at, pointer, tokens_of_fragment
 from curation.json.values import identity, is_number
 from curation.system.errors import BadData
 from curation.system.words import shortened
-from evaluation.answers.json_search import envelope_of, find_json
+from evaluation.answers.json_search import find_envelope, find_json
 from evaluation.answers.judge import usable_schema
 from evaluation.reporting.statistics import Interval, t_quantile
 from evaluation.reporting.tables import Cell, Estimate, Rate, Table
@@ -311,7 +311,7 @@ def _values(
             values[name] = value
             continue
         answer = find_json(value)
-        envelopes[envelope_of(value)] += 1
+        envelopes[find_envelope(value)] += 1
         if answer.problem is None and isinstance(answer.value, dict | list):
             values[name] = answer.value
         else:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 import jsonschema_rs
 
 from curation.system.errors import NoInput
-from evaluation.masks.diagnosis import VARYING, validator_of
-from evaluation.results.outcomes import Outcome, engine_is_wrong, outcome_of
+from evaluation.masks.diagnosis import VARYING, make_validator
+from evaluation.results.outcomes import Outcome, engine_is_wrong, read_outcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -140,8 +140,8 @@ def shrink_failure(
     """
     row = ask(case)
     name = f"{case.config}/{case.id}"
-    if outcome_of(row) in {Outcome.PASSED, Outcome.UNTESTED}:
-        raise NoInput(f"{outcome_of(row)}: nothing fails here", name)
+    if read_outcome(row) in {Outcome.PASSED, Outcome.UNTESTED}:
+        raise NoInput(f"{read_outcome(row)}: nothing fails here", name)
     wrong = [
         walk
         for walk, walked in zip(case.walks, row.walks, strict=False)
@@ -175,7 +175,7 @@ def shrink_failure(
         failed_row = ask_afresh(candidate)
         if _failure(candidate, failed_row, culprit) == failure:
             return ShrunkFailure(case=candidate, row=failed_row)
-    raise NoInput(f"{outcome_of(row)}, but not when asked in a new process", name)
+    raise NoInput(f"{read_outcome(row)}, but not when asked in a new process", name)
 
 
 def _failure(case: Case, row: Row, culprit: InstanceWalk | None) -> tuple[object, ...]:
@@ -195,7 +195,7 @@ def _violations(
     """Return keyword and place of an invalid text's violation."""
     if walk is None or walk.valid:
         return set()
-    errors = validator_of(schema).iter_errors(json.loads(walk.text))
+    errors = make_validator(schema).iter_errors(json.loads(walk.text))
     return {(error.kind.name, tuple(error.instance_path)) for error in errors}
 
 
@@ -207,7 +207,7 @@ def _stays_judged(schema: Json, walks: Sequence[InstanceWalk]) -> bool:
     if not isinstance(schema, dict | bool):
         return False
     try:
-        validator = validator_of(schema)
+        validator = make_validator(schema)
         return all(
             validator.is_valid(json.loads(walk.text)) is walk.valid for walk in walks
         )

@@ -50,11 +50,11 @@ _STRING_OR_BRACKET: Final = re.compile(r'"(?:[^"\\]|\\.)*+"?|[{}\[\]]')
 _LEVELS: Final = {"{": 1, "[": 1, "}": -1, "]": -1}
 
 
-def envelope_of(text: str) -> str:
+def find_envelope(text: str) -> str:
     r"""Return the name of a text's envelope.
 
     Example:
-        >>> envelope_of("```json\n{}\n```"), envelope_of('See {"a": 1}')
+        >>> find_envelope("```json\n{}\n```"), find_envelope('See {"a": 1}')
         ('fence', 'words')
     """
     parts = split_thinking(text)
@@ -118,7 +118,7 @@ def json_spans(text: str) -> Iterator[tuple[int, int]]:
             broken += 1
             is_name = error.msg.startswith("Expecting property name")
             if is_name and _BARE_NAME.match(text, index):
-                index = _end_of(text, start)
+                index = _find_end(text, start)
             continue
         except (RecursionError, ValueError):
             return
@@ -127,7 +127,7 @@ def json_spans(text: str) -> Iterator[tuple[int, int]]:
             yield start, index
 
 
-def _end_of(text: str, start: int) -> int:
+def _find_end(text: str, start: int) -> int:
     """Return the end of a broken value, by its brackets outside of strings."""
     level = 0
     for mark in _STRING_OR_BRACKET.finditer(text, start):

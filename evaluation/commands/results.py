@@ -84,7 +84,7 @@ def show(
         show_failures(opened_run, task or [], options, format_)
     else:
         from evaluation.results.description import describe
-        from evaluation.results.reader import gaps_of
+        from evaluation.results.reader import list_gaps
 
         print_run(
             opened_run,
@@ -92,7 +92,7 @@ def show(
             format_,
             tasks=task or (),
             options=tables,
-            lines=[*gaps_of(opened_run), *describe(opened_run.header), ""],
+            lines=[*list_gaps(opened_run), *describe(opened_run.header), ""],
         )
 
 
@@ -300,8 +300,8 @@ def shrink(
     from curation.download.cache import FetchSettings
     from evaluation.analysis.recorded_cases import (
         ask_in_new_process,
-        case_of,
         engine_of_failure,
+        make_case,
         open_engine,
     )
     from evaluation.analysis.shrink_failure import shrink_failure
@@ -311,7 +311,7 @@ def shrink(
     opened_run = open_and_report_problems(run)
     fetch = FetchSettings.from_environment()
     participant = engine_of_failure(opened_run, engine, case, task, fetch.cache)
-    failed_case = case_of(opened_run, task, case, fetch)
+    failed_case = make_case(opened_run, task, case, fetch)
     tokenizer = get_tokenizer(str(opened_run.header.tokenizer.name), fetch)
     bounds = Bounds(compile_seconds=_TRY_SECONDS, run_seconds=_TRY_SECONDS)
     with open_engine(participant, tokenizer, bounds) as ask:

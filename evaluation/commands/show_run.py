@@ -18,7 +18,7 @@ from evaluation.reporting.printing import (
     named_tables,
     print_tables,
 )
-from evaluation.results.reader import RecordedRun, gaps_of, open_run
+from evaluation.results.reader import RecordedRun, list_gaps, open_run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -121,7 +121,7 @@ def print_run(  # noqa: PLR0913 (options of printing)
         most_telling(by_task),
         options or TableOptions(),
         format_,
-        {**head_of(run), "problems": [*run.problems, *problems]},
+        {**make_head(run), "problems": [*run.problems, *problems]},
         every=[table for tables in by_task.values() for table in tables],
         lines=lines,
     )
@@ -177,19 +177,19 @@ def show_failures(
         SHOWN if format_ is ReportFormat.AUTO else None,
         control_apart=not options.engine,
     )
-    print_tables([table], format_, head_of(run))
+    print_tables([table], format_, make_head(run))
     if worst and format_ is ReportFormat.AUTO and not run.suite:
         command = shrinking_command(run, worst[0])
         say_command("The smallest part of the first that still fails", command)
 
 
-def head_of(run: RecordedRun) -> dict[str, UntypedJson]:
+def make_head(run: RecordedRun) -> dict[str, UntypedJson]:
     """Return the members of a run's JSON besides its tables."""
     return {
         "run": str(run.folder),
         "header": dict(run.raw_header),
         "problems": list(run.problems),
-        "lacks": gaps_of(run),
+        "lacks": list_gaps(run),
     }
 
 

@@ -205,15 +205,15 @@ def prompts_command(
     from evaluation.core.records import encode_records
     from evaluation.masks.run_folder import RECORDS
     from evaluation.runner.records import (
+        make_records,
         prompt_lines,
-        records_of,
         refuse_overwriting,
     )
 
     if out is not None:
         refuse_overwriting(out, data)
     choice, request = _request(name, value, RunOptions(data=data, limit=limit))
-    records = records_of(choice, request.records()).records
+    records = make_records(choice, request.records()).records
     lines = prompt_lines(choice, request, records)
     if out is None:
         for line in lines:

@@ -176,7 +176,7 @@ def partial_lines(folder: Path, configs: Collection[str]) -> tuple[str, ...]:
         Nothing if every measured config is real, or the folder does not record its
         origin.
     """
-    from curation.packaging.manifest import FILE, origins_of, read_manifest  # noqa: PLC0415 - of builds alone
+    from curation.packaging.manifest import FILE, list_origins, read_manifest  # noqa: PLC0415 - of builds alone
     from curation.sources.readers import SAMPLE_REASON  # noqa: PLC0415 - as above
 
     if not (folder / FILE).is_file():
@@ -187,7 +187,7 @@ def partial_lines(folder: Path, configs: Collection[str]) -> tuple[str, ...]:
         return (f"which configs are real is not known: {fault}",)
     if not manifest.partial:
         return ()
-    origins = origins_of(manifest)
+    origins = list_origins(manifest)
     if not configs:
         # Which configs are the sample's is in the sentence.
         return (

@@ -21,9 +21,9 @@ import msgspec
 from curation.instances.dataset.make_instances import BATCH_LENGTH, BATCH_SCHEMAS
 from curation.instances.dataset.worker import (
     InstanceRequest,
-    instances_of,
     limits,
     program,
+    read_answer,
 )
 from curation.system.errors import BadData, CannotCreate
 from curation.workers.fingerprint import code_digest, fingerprint, versions
@@ -192,7 +192,7 @@ class InstanceStore:
                     yield request, outcome
                     continue
                 tries = (outcome,) if earlier is None else (earlier, outcome)
-                instances = instances_of(*tries)
+                instances = read_answer(*tries)
                 stored = _StoredInstances(
                     dialect=instances.dialect, instances=recorded_instances(instances)
                 )

@@ -25,7 +25,7 @@ from curation.schema.dialects import ANY_DIALECT, DIALECTS, DRAFT_2020_12
 from curation.schema.drafts import StatementKind, statement
 from curation.sources.local import OwnSchemas, OwnText, require_files
 from curation.system.errors import BadData
-from curation.system.user_files import name_of
+from curation.system.user_files import parse_name
 from curation.validation.metaschemas import complaint, is_valid
 from curation.workers.limits import too_big
 from evaluation.core.records import Instance, Record, RecordName
@@ -267,6 +267,6 @@ class OwnSchemaReader:
             wrong = complaint_about(value)
             return wrong or SchemaText(config=config, id=name, schema=value)
         if not self._is_table:
-            split, name = name_of(inside)
+            split, name = parse_name(inside)
             config = split or FILES
         return maskbench_schema(config, name, value)

@@ -52,7 +52,7 @@ class Engine:
         self.eos_id = tokenizer.eos_id
         self._core = outlines_core
         self._to_regex = json_schema.build_regex_from_schema
-        self._arguments = _arguments_of(options)
+        self._arguments = _read_arguments(options)
         self._vocabulary = outlines_core.Vocabulary(
             tokenizer.eos_id,
             ids_by(dict(enumerate(tokenizer.token_bytes)), self.eos_id),
@@ -121,7 +121,7 @@ class OldEngine:
         self._parse = interegular.parse_pattern
         self._regex = regex
         self._to_regex = json_schema.build_regex_from_schema
-        self._arguments = _arguments_of(options)
+        self._arguments = _read_arguments(options)
         texts = {
             index: _spell(content, regex.byte_symbol)
             for index, content in enumerate(tokenizer.token_bytes)
@@ -187,7 +187,7 @@ def ids_by(texts: Mapping[int, Any], eos_id: int) -> dict[Any, list[int]]:
     return ids
 
 
-def _arguments_of(options: Mapping[str, Any]) -> dict[str, Any]:
+def _read_arguments(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments that are not left to the engine."""
     arguments = {
         "whitespace_pattern": options["whitespace"],

@@ -213,7 +213,7 @@ class Matcher:
 
     def forced(self) -> Sequence[int]:
         """Return the engine's jump-forward string, in the longest tokens that fit."""
-        return tokens_of(self._matcher.find_jump_forward_string(), self._engine)
+        return parse_tokens(self._matcher.find_jump_forward_string(), self._engine)
 
 
 @contextlib.contextmanager
@@ -225,7 +225,7 @@ def _no_clock() -> Iterator[None]:
         raise RuntimeError(_CLOCK.sub("", str(error)).strip()) from None
 
 
-def tokens_of(text: str, engine: Engine) -> list[int]:
+def parse_tokens(text: str, engine: Engine) -> list[int]:
     """Cut a text into the longest tokens that fit, from the left."""
     content = text.encode()
     tokens = list[int]()

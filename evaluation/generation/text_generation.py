@@ -211,7 +211,7 @@ _ENDINGS: Final = {ending.value: ending for ending in TextEnding} | {
 }
 
 
-def generation_of(response: Response) -> Generation:
+def read_generation(response: Response) -> Generation:
     """Return how a response was written; as far as known for one from elsewhere."""
     if response.writing is not None:
         return msgspec.convert(response.writing, Generation)

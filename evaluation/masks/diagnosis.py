@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, cast
 
 from curation.core.json_types import Json
-from curation.json.pointer import Tokens, at, pointer, tokens_of, tokens_of_fragment
+from curation.json.pointer import Tokens, at, parse_tokens, pointer, tokens_of_fragment
 from evaluation.core.cases import InstanceResult, InstanceWalk, WalkVerdict, Why
 from evaluation.results.outcomes import FAULTS, engine_is_right
 
@@ -145,7 +145,7 @@ class _Place(NamedTuple):
     schema: Mapping[str, Json]
 
 
-def why_of(schema: str, walk: InstanceWalk, walked: InstanceResult) -> Why | None:
+def diagnose(schema: str, walk: InstanceWalk, walked: InstanceResult) -> Why | None:
     """Return why a walk went wrong; None if it did not.
 
     Args:
@@ -173,7 +173,7 @@ def _accepted(root: Json, walk: InstanceWalk) -> Why:
     """Return the class of an accepted invalid text: the violated keyword."""
     keyword = str(walk.label.get("keyword") or "")
     place = walk.label.get("pointer")
-    tokens = tokens_of(place) if isinstance(place, str) else None
+    tokens = parse_tokens(place) if isinstance(place, str) else None
     if tokens is None:
         tokens = _violation(root, json.loads(walk.text), keyword)
     keyword = keyword or (tokens[-1] if tokens else "false")
@@ -191,7 +191,7 @@ def _violation(root: Json, value: Json, keyword: str) -> Tokens:
         LookupError: it does not violate it.
     """
     whole = root if isinstance(root, dict | bool) else True
-    for error in validator_of(whole).iter_errors(value):
+    for error in make_validator(whole).iter_errors(value):
         tokens = tuple(map(str, error.schema_path))
         named = tuple("if" if name in _CONDITIONS else name for name in tokens)
         if "if" in named and keyword in {"", "if"}:
@@ -201,7 +201,7 @@ def _violation(root: Json, value: Json, keyword: str) -> Tokens:
     raise LookupError(keyword)
 
 
-def validator_of(schema: dict[str, Json] | bool | str) -> Any:  # noqa: ANN401, FBT001 - a validator of jsonschema-rs, and any schema
+def make_validator(schema: dict[str, Json] | bool | str) -> Any:  # noqa: ANN401, FBT001 - a validator of jsonschema-rs, and any schema
     """Return a validator of a schema, formats on, that fetches no document."""
     import jsonschema_rs  # noqa: PLC0415 - not needed where a model writes
 

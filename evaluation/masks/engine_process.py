@@ -171,7 +171,7 @@ def engine_warnings(engine: Engine, grammar: object) -> list[str]:
     return [encodable(str(warning)[:1000]) for warning in warnings][:_MAX_WARNINGS]
 
 
-def error_of(matcher: Matcher) -> Callable[[], str]:
+def error_reader(matcher: Matcher) -> Callable[[], str]:
     """Return the function that describes a matcher's failure, empty without one.
 
     An engine that cannot be asked raises: `str()` is empty.
@@ -197,7 +197,7 @@ def raise_failure(matcher: Matcher) -> None:
     Raises:
         RuntimeError: it has.
     """
-    if failure := error_of(matcher)():
+    if failure := error_reader(matcher)():
         raise RuntimeError(failure)
 
 

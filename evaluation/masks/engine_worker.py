@@ -32,7 +32,7 @@ from evaluation.core.cases import (
     WalkVerdict,
     Whole,
 )
-from evaluation.masks.diagnosis import why_of
+from evaluation.masks.diagnosis import diagnose
 from evaluation.masks.engine_process import printed_lines, without_addresses
 
 if TYPE_CHECKING:
@@ -481,7 +481,7 @@ def _results(
             valid=walk.valid,
             tokens=len(ids or ()),
         )
-        yield replace(result, why=why_of(case.schema, walk, result))
+        yield replace(result, why=diagnose(case.schema, walk, result))
 
 
 #: Stands for the end of a text; no token has this id.

@@ -21,7 +21,7 @@ from curation.system.atomic_files import atomic_file, locked, refuse_foreign, wr
 from curation.system.errors import BadData, CannotCreate, TemporarilyUnavailable
 from evaluation.core.cases import Row
 from evaluation.core.run_header import FinishedHeader, FinishedPart
-from evaluation.results.attempts import ATTEMPTS, Criterion, line_of
+from evaluation.results.attempts import ATTEMPTS, Criterion, make_line
 from evaluation.results.reader import HEADER, NotAnAttempt, parse_line, read_header
 
 _Struct = TypeVar("_Struct")
@@ -124,7 +124,7 @@ class ResultsFolder:
         Raises:
             CannotCreate: no space or permission (exit 73).
         """
-        self._lines.write(line_of(row, self._header, self._passes.get(row.task)))
+        self._lines.write(make_line(row, self._header, self._passes.get(row.task)))
         if row.fingerprint:
             self.finished.add(row.fingerprint)
 

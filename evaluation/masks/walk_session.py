@@ -25,7 +25,7 @@ from evaluation.masks.engine_process import (
     compile_schema,
     describe_error,
     encodable,
-    error_of,
+    error_reader,
     freeze,
     interruptions,
     resident_bytes,
@@ -206,7 +206,7 @@ class _Walk:
         if not self._walk_tokens(matcher, making_ns):
             return
         may_end = matcher.may_end()
-        if failure := error_of(matcher)():
+        if failure := error_reader(matcher)():
             self._fail(len(self.tokens), failure)
         elif not may_end:
             self.record["verdict"] = "unfinished"
@@ -216,7 +216,11 @@ class _Walk:
 
         Each line of this loop costs once a token, next to masks of a few microseconds.
         """
-        mask_of, commit, failure_of = matcher.mask, matcher.commit, error_of(matcher)
+        mask_of, commit, failure_of = (
+            matcher.mask,
+            matcher.commit,
+            error_reader(matcher),
+        )
         counted = self.text["counts_forced"]
         forced_of = getattr(matcher, "forced", None) if counted else None
         self.record["forced"] = None if forced_of is None else 0
@@ -240,7 +244,7 @@ class _Walk:
                 self.late = True
                 return False
             if type(mask) not in _BYTES:
-                mask = _bytes_of(mask)
+                mask = _mask_bytes(mask)
             if len(mask) < mask_bytes:
                 message = f"a mask of {len(mask)} bytes where {mask_bytes} are needed"
                 self._stop("lied", index, message)
@@ -356,7 +360,7 @@ def _first_line(message: object) -> str:
     return encodable(str(message).partition("\n")[0].strip()[:_MAX_MESSAGE])
 
 
-def _bytes_of(mask: object) -> memoryview:
+def _mask_bytes(mask: object) -> memoryview:
     """Return a mask as bytes.
 
     Raises:

@@ -23,7 +23,7 @@ from transformers.utils import logging
 
 from curation.core.hub_names import model_name
 from curation.download.huggingface import hub_snapshot
-from curation.download.packs import digest_of
+from curation.download.packs import compute_digest
 from curation.system.errors import BadConfiguration, BadUsage, CsbdataError, NoInput
 from curation.system.user_files import file_digest
 from evaluation.models import hardware
@@ -47,7 +47,9 @@ def folder_digest(folder: Path) -> str:
         OSError: a file cannot be read.
     """
     files = {path for pattern in _DECISIVE for path in folder.glob(pattern)}
-    return digest_of((file.name, file_digest(file)) for file in files if file.is_file())
+    return compute_digest(
+        (file.name, file_digest(file)) for file in files if file.is_file()
+    )
 
 
 #: Number types that may be asked for.
@@ -219,7 +221,7 @@ def _loaded(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         config = AutoConfig.from_pretrained(where)
-        kind = _kind_of(model, config)
+        kind = _model_class(model, config)
         check_memory(model, kind, config, dtype, device)
         module = kind.from_pretrained(
             where,
@@ -231,7 +233,7 @@ def _loaded(
     return module, tokenizer
 
 
-def _kind_of(
+def _model_class(
     model: str, config: PretrainedConfig
 ) -> type[AutoModelForCausalLM | AutoModelForImageTextToText]:
     """Return the class of transformers that loads a model.

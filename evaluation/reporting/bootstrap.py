@@ -13,7 +13,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from evaluation.reporting.statistics import Interval, freedom_of, t_quantile
+from evaluation.reporting.statistics import Interval, degrees_of_freedom, t_quantile
 from evaluation.reporting.tables import Estimate, Ratio
 
 # Draws of a bootstrap, and how many values it may hold at a time.
@@ -73,7 +73,7 @@ def mean_difference(
         return None
     sizes = [*counts.values()]
     mean = sum(sums.values()) / sum(sizes)
-    number = freedom_of(sizes) + 1
+    number = degrees_of_freedom(sizes) + 1
     if number < _RESAMPLED:
         return Estimate(mean, None)
     totals = np.array([*sums.values()])[:, None]

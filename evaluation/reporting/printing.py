@@ -19,7 +19,7 @@ from curation.core.json_types import Json, UntypedJson
 from curation.system.errors import BadUsage
 from curation.system.terminal import print_json, show, show_whole, stdout, table
 from curation.system.words import plain, safe, spreadsheet_text
-from evaluation.reporting.tables import Cell, MissingFigure, Table, json_of, text_of
+from evaluation.reporting.tables import Cell, MissingFigure, Table, to_json, to_text
 
 #: Words longer than this part of a screen may be broken.
 _LONG: Final = 4
@@ -35,7 +35,7 @@ def for_terminal(report: Table) -> RenderableType:
     heading = plain(report.heading, "italic")
     if not report.rows:
         return Group(heading, Text())
-    lines = [[text_of(cell) for cell in row] for row in report.rows]
+    lines = [[to_text(cell) for cell in row] for row in report.rows]
     columns = [*zip(report.columns, *lines, strict=True)]
     commands = [
         Text(f"  {safe(command)}", overflow="ignore")
@@ -109,7 +109,7 @@ def as_markdown(table: Table) -> str:
         _line([escape_markdown(column) for column in table.columns]),
         _line(rule),
         *(
-            _line([escape_markdown(text_of(cell)) for cell in row])
+            _line([escape_markdown(to_text(cell)) for cell in row])
             for row in table.rows
         ),
     ]
@@ -126,7 +126,7 @@ def as_json(table: Table) -> Json:
         "title": table.title,
         "columns": list(table.columns),
         "rows": [
-            {name: json_of(cell) for name, cell in zip(table.columns, row, strict=True)}
+            {name: to_json(cell) for name, cell in zip(table.columns, row, strict=True)}
             for row in table.rows
         ],
         "note": table.note,
@@ -167,7 +167,7 @@ def _line(cells: Sequence[str]) -> str:
 
 def _fields(column: str, cell: Cell) -> dict[str, Json]:
     """Return the fields of a cell, by the names of their columns."""
-    value = json_of(cell)
+    value = to_json(cell)
     if value is None or isinstance(cell, MissingFigure):
         return {}
     if isinstance(value, dict):

@@ -118,12 +118,12 @@ def independent_worth(clusters: Iterable[tuple[int, int]]) -> float:
     error = sqrt(squares * (number - 1) / number) / of
     if not error:
         return float(of)
-    wide = t_quantile(freedom_of([size for _, size in counted])) / _Z
+    wide = t_quantile(degrees_of_freedom([size for _, size in counted])) / _Z
     estimated = share * (1 - share) / (error * wide) ** 2
     return min(float(of), max(agreeing, estimated))
 
 
-def freedom_of(sizes: Sequence[int]) -> int:
+def degrees_of_freedom(sizes: Sequence[int]) -> int:
     """Return the degrees of freedom that clusters of such sizes leave; one at least."""
     return max(1, round(sum(sizes) ** 2 / sum(size * size for size in sizes)) - 1)
 

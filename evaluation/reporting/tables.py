@@ -360,7 +360,7 @@ def in_turns(lists: Iterable[Iterable[Table]]) -> list[Table]:
     return [table for tables in zip_longest(*lists) for table in tables if table]
 
 
-def text_of(cell: Cell) -> str:
+def to_text(cell: Cell) -> str:
     """Return a cell for people; a missing figure is `-` or its reason."""
     if cell is None or (isinstance(cell, float) and not isfinite(cell)):
         return "-"
@@ -373,7 +373,7 @@ def text_of(cell: Cell) -> str:
     return str(cell)
 
 
-def json_of(cell: Cell) -> Json:
+def to_json(cell: Cell) -> Json:
     """Return a cell for programs; a missing figure is null or its reason."""
     if isinstance(cell, float):
         return _number(cell)

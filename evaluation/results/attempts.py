@@ -33,9 +33,9 @@ from evaluation.results.outcomes import (
     engine_is_right,
     engine_is_wrong,
     is_judged_apart,
-    outcome_of,
+    read_outcome,
 )
-from evaluation.results.refusal_messages import warns_of
+from evaluation.results.refusal_messages import has_warning
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -135,7 +135,9 @@ def steps_ns(walks: Iterable[InstanceResult]) -> list[int]:
     ]
 
 
-def attempt_of(row: Row, header: RunHeader, passes: Criterion | None = None) -> Attempt:
+def make_attempt(
+    row: Row, header: RunHeader, passes: Criterion | None = None
+) -> Attempt:
     """Return the attempt of a row.
 
     Args:
@@ -143,7 +145,7 @@ def attempt_of(row: Row, header: RunHeader, passes: Criterion | None = None) -> 
         header: That of its run.
         passes: Whether a row is as it should be; None: its outcome decides.
     """
-    outcome = None if row.result is Result.UNDECIDED else outcome_of(row)
+    outcome = None if row.result is Result.UNDECIDED else read_outcome(row)
     compiled = did_compile(row)
     walks = [walk for walk in row.walks if not is_judged_apart(walk)]
     steps = steps_ns(walk for walk in walks if not is_length_bound_miss(walk))
@@ -174,7 +176,7 @@ def attempt_of(row: Row, header: RunHeader, passes: Criterion | None = None) -> 
         "outcome": outcome,
         "compiled": compiled,
         "passed": passed,
-        "warned": all(warns_of(row, keyword, refusals) for keyword in accepted)
+        "warned": all(has_warning(row, keyword, refusals) for keyword in accepted)
         if accepted
         else None,
         "between_ns": sum(steps) / len(steps) if steps else None,
@@ -192,7 +194,7 @@ def attempt_of(row: Row, header: RunHeader, passes: Criterion | None = None) -> 
     return Attempt(**shared | computed)
 
 
-def line_of(row: Row, header: RunHeader, passes: Criterion | None = None) -> bytes:
+def make_line(row: Row, header: RunHeader, passes: Criterion | None = None) -> bytes:
     """Return the line of a row: its attempt, how it ended, and its texts.
 
     Args:
@@ -201,7 +203,7 @@ def line_of(row: Row, header: RunHeader, passes: Criterion | None = None) -> byt
         passes: Whether a row is as it should be; None: its outcome decides.
     """
     net = without_waits(row)
-    columns = msgspec.structs.asdict(attempt_of(net, header, passes))
+    columns = msgspec.structs.asdict(make_attempt(net, header, passes))
     line = {
         **columns,
         "label": row.label,

@@ -28,7 +28,7 @@ _HEAD: Final = 34
 _COLOUR: Final = "#7d8590"
 
 
-def picture_of(index: Index, figures: pl.DataFrame) -> str:
+def draw_picture(index: Index, figures: pl.DataFrame) -> str:
     """Return the share of schemas that each engine passes, with its interval, as SVG.
 
     On the records that every engine was asked, as in the table; the best first.

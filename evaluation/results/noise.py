@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-def reach_of(sides: Sequence[Sequence[Sequence[float]]]) -> float:
+def measure_reach(sides: Sequence[Sequence[Sequence[float]]]) -> float:
     """Return how far repetitions move the logarithm of a ratio of two engines.
 
     In 95 of 100 comparisons, by what lies between the processes of each engine; 0 if

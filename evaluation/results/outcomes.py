@@ -123,7 +123,7 @@ def engine_is_wrong(walked: InstanceResult) -> bool:
     )
 
 
-def outcome_of(row: Row) -> Outcome:
+def read_outcome(row: Row) -> Outcome:
     """Return the outcome of a row; walks labelled `apart` do not count.
 
     Where a model wrote a text, its class decides in place of walks.

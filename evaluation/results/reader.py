@@ -308,7 +308,7 @@ def _gone(path: Path, error: OSError) -> NoInput:
     return NoInput(str(error.strerror), str(path), hint)
 
 
-def gaps_of(run: RecordedRun) -> list[str]:
+def list_gaps(run: RecordedRun) -> list[str]:
     """Return the gaps of a run, a line each; empty if complete.
 
     An engine that could not run is not a gap: the header gives the reason.

@@ -53,7 +53,9 @@ def refused_keywords(
     return set()
 
 
-def warns_of(row: Row, keyword: str, declared: Sequence[RefusalPattern] = ()) -> bool:
+def has_warning(
+    row: Row, keyword: str, declared: Sequence[RefusalPattern] = ()
+) -> bool:
     """Return whether a warning of an engine is about a keyword.
 
     Warnings about its context, such as the `oneOf` around it, are not. A keyword that

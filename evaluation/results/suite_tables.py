@@ -81,7 +81,7 @@ def reading(facts: Mapping[str, Json]) -> str:
 def pass_rates(run: ScoredRun) -> Table:
     """Return each side's pass rate, by group and over all."""
     rows: list[tuple[Cell, ...]] = []
-    for group in groups_of(run.by_label):
+    for group in make_groups(run.by_label):
         for label, responses in run.by_label.items():
             texts = texts_of_group(responses, group)
             rows.append((group, label, len(texts), passed(texts)))
@@ -181,7 +181,7 @@ def passed(responses: Iterable[ScoredResponse]) -> Rate:
     )
 
 
-def share_of(responses: Iterable[ScoredResponse], score: str) -> Rate:
+def compute_share(responses: Iterable[ScoredResponse], score: str) -> Rate:
     """Return the share with a score of 1, with an interval by clusters."""
     return Rate.of_answers(
         (response.cluster, response.verdict.scores.get(score, 0.0) == 1.0)
@@ -224,7 +224,7 @@ def repairs_table(run: ScoredRun) -> Table:
     )
 
 
-def groups_of(by_label: Mapping[str, Sequence[ScoredResponse]]) -> list[str]:
+def make_groups(by_label: Mapping[str, Sequence[ScoredResponse]]) -> list[str]:
     """Return the groups in order of their names, and `all`."""
     names = {scored.group for responses in by_label.values() for scored in responses}
     return [*sorted(names), ALL] if len(names) > 1 else [ALL]

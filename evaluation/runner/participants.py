@@ -38,7 +38,7 @@ class Side(NamedTuple):
         return (*self.engines, *self.servers)
 
 
-def participants_of(
+def list_participants(
     request: RunRequest, tasks: Sequence[Task], choice: SuiteChoice | None
 ) -> list[Side]:
     """Return each model of a request with the engines it writes under.
@@ -68,7 +68,7 @@ def participants_of(
             f"a server gives no masks, so it cannot be asked for {', '.join(walking)}",
             hint="say --task coverage --task efficiency",
         )
-    sides = engines_of(request)
+    sides = list_engines(request)
     _check_usable(
         [constraint for side in sides for constraint in side.constraints],
         request,
@@ -78,7 +78,7 @@ def participants_of(
     return sides
 
 
-def engines_of(request: RunRequest) -> list[Side]:
+def list_engines(request: RunRequest) -> list[Side]:
     """Return each model of a request with the engines it writes under.
 
     A server is asked in the ways that `--engine` names.
@@ -106,7 +106,7 @@ def engines_of(request: RunRequest) -> list[Side]:
             )
         from evaluation.servers.client import RequestLimits  # noqa: PLC0415 - of servers alone
         from evaluation.servers.model_server import served_model  # noqa: PLC0415 - as above
-        from evaluation.servers.models import prices_of  # noqa: PLC0415 - as above
+        from evaluation.servers.models import find_prices  # noqa: PLC0415 - as above
 
         limits = RequestLimits(
             seconds=request.bounds.run_seconds, patience=options.patience
@@ -116,7 +116,7 @@ def engines_of(request: RunRequest) -> list[Side]:
             for server in served_model(options.model, request.engine_specs, limits)
         ]
         connection = servers[0].connection
-        prices = prices_of(options.prices, connection, request.max_cost)
+        prices = find_prices(options.prices, connection, request.max_cost)
         sides.append(Side(options=options, servers=servers, prices=prices))
     return sides
 

@@ -69,7 +69,7 @@ def open_records(
     return Dataset(
         name=GIVEN,
         origin=GIVEN,
-        sha256=digest_of(records),
+        sha256=compute_digest(records),
         count=len(selected),
         instances=GIVEN if any(record.instances for record in selected) else "none",
         selection=choice,
@@ -92,7 +92,7 @@ def _drawn(records: Sequence[Record], request: RecordSelection) -> Sequence[Reco
 _JSON_LINES: Final = re.compile(r"\.jsonl\Z", re.IGNORECASE)
 
 
-def records_of(choice: SuiteChoice, request: RecordRequest) -> RecordSet:
+def make_records(choice: SuiteChoice, request: RecordRequest) -> RecordSet:
     """Return the records of a request, as `only` and `limit` select them.
 
     A file of JSON lines whose every line is a `Record` is read as such for every
@@ -147,7 +147,7 @@ def _of_suite(choice: SuiteChoice, request: RecordRequest) -> RecordSet:
     return replace(found, origin=f"{found.origin}{why}")
 
 
-def digest_of(records: Iterable[Record]) -> str:
+def compute_digest(records: Iterable[Record]) -> str:
     """Return the sha256 of records, in their order."""
     return sha256(encode_records(records)).hexdigest()
 

@@ -14,7 +14,7 @@ from evaluation.generation.text_generation import (
     GenerationRequest,
     TextEnding,
 )
-from evaluation.runner.participants import engines_of
+from evaluation.runner.participants import list_engines
 from evaluation.runner.request import ModelOptions, RunRequest, SuiteChoice
 from evaluation.runner.writers import open_writers
 from evaluation.servers.pacing import Spending
@@ -54,7 +54,7 @@ def reworded_records(
         hint = "leave --rewriter out"
         raise BadConfiguration(f"suite {choice.suite.name} has no rewriter", hint=hint)
     request = RunRequest(suite=choice, models=(model,), fetch=fetch)
-    (writer,) = open_writers(request, engines_of(request), log, Spending())
+    (writer,) = open_writers(request, list_engines(request), log, Spending())
     reworded = list(records)
 
     def take(start: int, offset: int, generation: Generation) -> None:

@@ -50,8 +50,13 @@ from evaluation.masks.run_folder import (
 )
 from evaluation.results.description import describe
 from evaluation.results.reader import open_run
-from evaluation.runner.participants import participants_of
-from evaluation.runner.records import digest_of, open_records, read_records, records_of
+from evaluation.runner.participants import list_participants
+from evaluation.runner.records import (
+    compute_digest,
+    make_records,
+    open_records,
+    read_records,
+)
 from evaluation.runner.request import (
     RUNS,
     RunRequest,
@@ -105,8 +110,8 @@ def run(request: RunRequest, progress: Progress | None = None) -> RunResult:
     progress = progress or Quiet()
     refuse_taken(request.run_dir)
     tasks = [task_named(name) for name in dict.fromkeys(request.tasks)]
-    choice = request.suite or _suite_of(request, tasks)
-    sides = participants_of(request, tasks, choice)
+    choice = request.suite or _find_suite(request, tasks)
+    sides = list_participants(request, tasks, choice)
     engines = [engine for side in sides for engine in side.engines]
     participants = [constraint for side in sides for constraint in side.constraints]
     tasks = [task.prepared(request.fetch, progress.log) for task in tasks]
@@ -124,7 +129,7 @@ def run(request: RunRequest, progress: Progress | None = None) -> RunResult:
             from evaluation.servers.pacing import Spending  # noqa: PLC0415 - as above
 
             spending = Spending(request.max_cost, request.max_requests)
-            records = records_of(choice, request.records(data))
+            records = make_records(choice, request.records(data))
             writers = open_writers(request, sides, progress.log, spending)
             for writer in writers:
                 stack.callback(writer.model.close)
@@ -226,10 +231,10 @@ def _records_beside(request: RunRequest, choice: SuiteChoice, path: Path) -> Rec
         for record in records:
             choice.prompt(record)
         return RecordSet(name=str(beside), origin="file", records=records)
-    return records_of(choice, request.records())
+    return make_records(choice, request.records())
 
 
-def _suite_of(request: RunRequest, tasks: Sequence[Task]) -> SuiteChoice | None:
+def _find_suite(request: RunRequest, tasks: Sequence[Task]) -> SuiteChoice | None:
     """Return the suite whose answers the tasks of a request read; None if none does."""
     names = dict.fromkeys(task.reads or task.name for task in tasks if task.needs_model)
     if not names:
@@ -544,7 +549,7 @@ def suite_header(
         participants: An entry for each model and condition, its label as `engine`.
         facts: What else decides the responses: seed, repairs, ...
     """
-    digest, count = digest_of(records.records), len(records.records)
+    digest, count = compute_digest(records.records), len(records.records)
     groups = {record.group for record in records.records}
     suite: dict[str, Json] = {**choice.header(), **facts}
     if choice.suite.facts is not None:

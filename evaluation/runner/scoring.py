@@ -31,7 +31,7 @@ from evaluation.core.suite import (
     ScoredResponse,
 )
 from evaluation.masks.run_folder import AttemptMark, whole_lines
-from evaluation.results.attempts import ATTEMPTS, line_of
+from evaluation.results.attempts import ATTEMPTS, make_line
 from evaluation.results.reader import NotAnAttempt, parse_line
 from evaluation.results.suite_rows import row_from_scored
 from evaluation.runner import scoring_worker
@@ -94,7 +94,7 @@ def score_into(  # noqa: PLR0913 (one parameter an independent choice)
                 suite=choice.suite.name, settings=settings, responses=marks
             )
             row = row_from_scored(scored, choice.suite.name, mark)
-            file.write(line_of(row, RunHeader()) + b"\n")
+            file.write(make_line(row, RunHeader()) + b"\n")
     return problems
 
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 import msgspec
 
 from curation.workers.protocol import serve
-from evaluation.answers.json_search import envelope_of
+from evaluation.answers.json_search import find_envelope
 from evaluation.core.records import Record, Response, Verdict
 from evaluation.core.suite import ENGINE_ERROR, Judge
 from evaluation.suites.registry import suite_named
@@ -49,7 +49,7 @@ def start(message: dict[str, Any]) -> Callable[[Any], Verdict]:
             judges[key] = scorer(case.record)
         verdict = judges[key](case.response)
         if case.response.text and not case.response.writing:
-            details = {**verdict.details, "envelope": envelope_of(case.response.text)}
+            details = {**verdict.details, "envelope": find_envelope(case.response.text)}
             verdict = msgspec.structs.replace(verdict, details=details)
         fails = verdict.counted and not verdict.passed
         # A text of task `coverage` has separate classes for the engine's failures.

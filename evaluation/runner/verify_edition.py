@@ -14,7 +14,7 @@ import msgspec
 import polars as pl
 
 from curation.system.errors import BadData, Unavailable
-from evaluation.analysis.publish_edition import KEY, content_of, line_of, line_table
+from evaluation.analysis.publish_edition import KEY, line_table, make_line, read_content
 from evaluation.core.cases import Bounds
 from evaluation.reporting.tables import Rate, Ratio, Table
 from evaluation.results.edition import read_index, read_rows
@@ -207,7 +207,7 @@ def verify_edition(  # noqa: PLR0913 (data, sample and folder)
             not_asked += [f"{label} {task} {name}: {error}" for name in names]
             continue
         if needs_data and not content:
-            content = content_of(asked).digest
+            content = read_content(asked).digest
             if content != (measured := index.dataset.content):
                 message = f"content {content[:16]}, measured was {measured[:16]}"
                 raise BadData(message, str(data), "say which --data was measured")
@@ -215,7 +215,7 @@ def verify_edition(  # noqa: PLR0913 (data, sample and folder)
             f"{row['config']}/{row['id']}": row
             for row in asked.frame().filter(engine=label).iter_rows(named=True)
         }
-        now += [line_of(rows[name], asked.header) for name in names if name in rows]
+        now += [make_line(rows[name], asked.header) for name in names if name in rows]
         not_asked += [
             f"{label} {task} {name}: the run has no such row"
             for name in names

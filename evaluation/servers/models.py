@@ -72,7 +72,7 @@ def _price_list() -> _PriceList:
     return msgspec.toml.decode(content, type=_PriceList)
 
 
-def prices_of(
+def find_prices(
     prices: TokenPrices | None,
     connection: ServerConnection,
     max_cost: float | None = None,

@@ -28,7 +28,7 @@ from curation.system.errors import (
     BadUsage,
     NoInput,
 )
-from curation.system.registry import closest_names, entry_points_of
+from curation.system.registry import closest_names, list_entry_points
 from evaluation.core.run_header import RefusalPattern
 
 _T = TypeVar("_T")
@@ -287,7 +287,7 @@ def _literal(name: str, value: ast.expr, path: Path) -> dict[str, Json]:
 
 
 def _third_party() -> Iterator[tuple[str, Path]]:
-    for point in entry_points_of(GROUP):
+    for point in list_entry_points(GROUP):
         try:
             spec = find_spec(point.module)
         except (ImportError, ValueError):

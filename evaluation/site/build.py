@@ -36,7 +36,7 @@ def build_site(results: Path, data: Path | None, out: Path) -> list[str]:
     # This file is written first, and marks a folder as a site.
     refuse_foreign(out, f"results/{INDEX}")
     paths: list[str] = []
-    for page in files_of(open_site(results, data)):
+    for page in list_files(open_site(results, data)):
         atomic_write_bytes(out / page.path, page.content)
         paths.append(page.path)
     written = {out / path for path in paths}
@@ -47,7 +47,7 @@ def build_site(results: Path, data: Path | None, out: Path) -> list[str]:
     return paths
 
 
-def files_of(site: Site) -> Iterator[Page]:
+def list_files(site: Site) -> Iterator[Page]:
     """Yield every file of the site: the edition, scripts, the style and pages."""
     for name in (INDEX, ROWS):
         yield Page(path=f"results/{name}", content=(site.folder / name).read_bytes())

@@ -13,7 +13,7 @@ from evaluation.results.outcomes import Outcome
 from evaluation.site.rendering import engine_path, keyword_path, link, render
 from evaluation.tasks.probe import NAME
 from evaluation.tasks.probe.outcomes import GOOD, ProbeOutcome, of_outcome
-from evaluation.tasks.probe.task import all_placed, case_of
+from evaluation.tasks.probe.task import all_placed, make_case
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -43,7 +43,7 @@ def _placed() -> dict[str, list[tuple[PlacedProbe, Case]]]:
     """Return the probes of each keyword, in every place of a schema."""
     probes: dict[str, list[tuple[PlacedProbe, Case]]] = defaultdict(list)
     for placed in all_placed():
-        probes[placed.probe.keyword].append((placed, case_of(placed)))
+        probes[placed.probe.keyword].append((placed, make_case(placed)))
     return dict(sorted(probes.items()))
 
 

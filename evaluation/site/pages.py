@@ -53,7 +53,7 @@ class Class(Explained):
     UNTESTED = ("untested", "compiled, and there was no text to judge by")
 
 
-def rates_of(line: Line) -> dict[Class, Rate]:
+def compute_rates(line: Line) -> dict[Class, Rate]:
     """Return the share of each class, by a line of the headline."""
     counts = [
         line["passed"],
@@ -80,7 +80,7 @@ def front(site: Site) -> Iterator[Page]:
         profiles=PROFILES,
         classes=Class,
         times=_TIMES,
-        rates={engine: rates_of(line) for engine, line in site.headline.items()},
+        rates={engine: compute_rates(line) for engine, line in site.headline.items()},
         timed=max(
             (value["schemas"] or 0 for value in site.headline.values()), default=0
         ),
@@ -126,7 +126,7 @@ def engines(site: Site) -> Iterator[Page]:
             classes=Class,
             times=_TIMES,
             rates={
-                engine.engine: rates_of(site.headline[engine.engine])
+                engine.engine: compute_rates(site.headline[engine.engine])
                 for engine in site.index.engines
                 if engine.name == entry.name and engine.engine in site.headline
             },

@@ -42,7 +42,7 @@ def pages(site: Site) -> Iterator[Page]:
     scripts = min(_MAX, -(-len(contents) // _PER_SCRIPT)) or 1
     bundles: list[dict[str, str]] = [{} for _ in range(scripts)]
     for key, content in contents.items():
-        bundles[bundle_of(key, scripts)][key] = content
+        bundles[bundle_number(key, scripts)][key] = content
     for number, bundle in enumerate(bundles):
         yield data_script(f"records/{number}.js", bundle)
     yield render(
@@ -83,6 +83,6 @@ def _cut(text: str) -> str:
     return text
 
 
-def bundle_of(key: str, scripts: int) -> int:
+def bundle_number(key: str, scripts: int) -> int:
     """Return the number of the script with a record, as `record.js` does."""
     return reduce(lambda value, byte: (31 * value + byte) % scripts, key.encode(), 0)

@@ -21,7 +21,7 @@ from markupsafe import Markup
 
 from curation.system.user_files import safe_name
 from curation.system.words import counted, safe, safe_lines
-from evaluation.reporting.tables import Cell, duration, text_of
+from evaluation.reporting.tables import Cell, duration, to_text
 from evaluation.results.edition import is_cut
 from evaluation.site.site import Page
 
@@ -124,7 +124,7 @@ def _visible(value: object) -> object:
 
 def figure(cell: Cell) -> str:
     """Return a cell of a table as the terminal shows it, with unbroken figures."""
-    text = safe(text_of(cell))
+    text = safe(to_text(cell))
     return text if isinstance(cell, str) else _INNER.sub("\N{NO-BREAK SPACE}", text)
 
 

@@ -23,20 +23,20 @@ from curation.fit.profile import Profile, load_profiles
 from curation.fit.rewriting import Rewriting
 from curation.fit.scan import Scan
 from curation.fit.schema_fit import lacks_keywords
-from curation.fit.shapes import SHAPE, AnswerShape, shape_of, with_shape
+from curation.fit.shapes import SHAPE, AnswerShape, derive_shape, with_shape
 from curation.fit.verdict import (
     FitFinding,
     Tool,
+    decide_verdict,
     judge_fit,
     judge_name,
     judge_request,
     leads_out,
-    verdict_of,
 )
 from curation.instances.constraints.compiled_schema import CompiledSchema
-from curation.instances.constraints.keyword_values import names_of, object_of
+from curation.instances.constraints.keyword_values import read_names, read_object
 from curation.json.pointer import at, tokens_of_fragment
-from curation.json.values import identity, type_of
+from curation.json.values import identity, json_type
 from curation.json.yaml_reader import parse_yaml
 from curation.references.schema import Schema, legal
 from curation.schema.dialects import ANY_DIALECT, DIALECTS, DRAFT_2020_12, Dialect
@@ -105,7 +105,7 @@ class _Uncompiled(Schema):
 
     @property
     def validator(self) -> None:  # type: ignore[override]  # it compiles nothing
-        if fault_of(Scan(self.value)):
+        if describe_fault(Scan(self.value)):
             raise _UndecidedError
 
     def is_valid(self, value: Json) -> bool:
@@ -144,7 +144,7 @@ def _judged_all(value: Json) -> list[Judged]:
     tools = [Tool(it.name, it.schema, it.strict) for it in sent if it.role is Role.TOOL]
     if tools:
         together = [(it, [*judge_request(tools, it)]) for it in PROFILES]
-        targets = [(it, str(verdict_of(own)), own) for it, own in together]
+        targets = [(it, str(decide_verdict(own)), own) for it, own in together]
         found.append(Judged("all tools of the request", "", targets))
     return found
 
@@ -154,7 +154,7 @@ def _judged(own: NamedSchema) -> Judged:
     if not isinstance(schema, dict | bool):
         return Judged(own.name, "neither an object nor a boolean", [])
     scan = Scan(schema)
-    fault = fault_of(scan)
+    fault = describe_fault(scan)
     if fault:
         return Judged(own.name, fault, [])
     tool, targets = Tool(own.name, schema, own.strict), []
@@ -164,7 +164,7 @@ def _judged(own: NamedSchema) -> Judged:
             *leads_out(scan),
             *judge_fit(schema, profile, tool=is_tool, strict=own.strict),
         ]
-        targets.append((profile, str(verdict_of(findings)), findings))
+        targets.append((profile, str(decide_verdict(findings)), findings))
     return Judged(own.name, "", targets, own)
 
 
@@ -227,12 +227,12 @@ _INSTEAD: Final[dict[Any, Any]] = {
     CompiledSchema: _Uncompiled,
     Schema.compile: _Unproven.proofs,
     standard_document: _standard,
-    shape_of: _shape_of,
+    derive_shape: _shape_of,
     with_shape: _with_shape,
 }
 
 
-def fault_of(scan: Scan) -> str:
+def describe_fault(scan: Scan) -> str:
     """Return why no validator can use a schema; empty if one can.
 
     References that lead out of it are not a fault: `leads_out` names them.
@@ -247,7 +247,7 @@ def fault_of(scan: Scan) -> str:
         if scan.targets[reference.tokens] is None and reference.text.startswith("#"):
             return f"the reference {reference.text} leads nowhere"
     for place in scan.places:
-        named = object_of(place.keywords, "patternProperties")
+        named = read_object(place.keywords, "patternProperties")
         for text in (place.keywords.get("pattern"), *named):
             if isinstance(text, str) and not (
                 is_readable(text) and re.fullmatch(_NO_EMPTY_CLASS, text)
@@ -284,7 +284,7 @@ def follows(  # noqa: C901, PLR0911, PLR0912 - a line for each keyword
     """
     if not isinstance(rule, dict):
         return rule is True
-    kind, named = type_of(value), names_of(rule.get("type"))
+    kind, named = json_type(value), read_names(rule.get("type"))
     if not here:
         about = "number" if kind == "integer" else kind
         spoken = {

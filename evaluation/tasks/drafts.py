@@ -25,7 +25,7 @@ def draft_named(name: str) -> Dialect:
     raise BadUsage(f"there is no draft {name!r}", hint=f"use one of {names}")
 
 
-def drafts_of(settings: TaskSettings) -> list[Dialect]:
+def read_drafts(settings: TaskSettings) -> list[Dialect]:
     """Return the drafts of a task's settings, each once; none if none are named.
 
     Raises:

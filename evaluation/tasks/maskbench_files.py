@@ -19,7 +19,7 @@ from evaluation.core.cases import Result, Row, WalkVerdict
 from evaluation.results.attempts import steps_ns
 from evaluation.results.description import partial_data
 from evaluation.results.outcomes import did_compile, engine_is_right, is_judged_apart
-from evaluation.results.reader import gaps_of
+from evaluation.results.reader import list_gaps
 from evaluation.tasks.masks import NAME
 
 if TYPE_CHECKING:
@@ -64,14 +64,14 @@ def write_maskbench(run: RecordedRun, folder: Path) -> list[Path]:
         if row.result in _EXITS:
             statuses.append(_EXITS[row.result])
         name = names[row.config, row.id]
-        _write(folder / safe_name(row.engine) / name, result_of(row, name))
+        _write(folder / safe_name(row.engine) / name, make_result(row, name))
     paths = []
     for engine, statuses in exits.items():
         paths.append(folder / safe_name(engine))
         _write(paths[-1] / "meta.txt", _meta(engine, run))
         log = "".join(f"Exit code: {status}\n" for status in statuses)
         atomic_write_bytes(paths[-1] / "log.txt", log.encode())
-    if notice := [*gaps_of(run), *partial_data(run.header)]:
+    if notice := [*list_gaps(run), *partial_data(run.header)]:
         paths.append(folder / "notice.txt")
         atomic_write_bytes(paths[-1], "\n".join([*notice, ""]).encode())
     return paths
@@ -81,7 +81,7 @@ def _write(path: Path, content: dict[str, Json]) -> None:
     atomic_write_bytes(path, json.dumps(content, indent=2).encode())
 
 
-def result_of(row: Row, name: str) -> dict[str, Json]:
+def make_result(row: Row, name: str) -> dict[str, Json]:
     """Return the content of one schema's file, of this name; times in microseconds.
 
     Its runner writes `pending_file` before it begins; it stays where the process died.

@@ -8,7 +8,7 @@ import tarfile
 import zipfile
 from typing import TYPE_CHECKING
 
-from curation.download.packs import digest_of
+from curation.download.packs import compute_digest
 from curation.download.pins import ArchiveKind, ArchivePin
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ SELECTED = ("schemas/*.json",)
 def digest(files: Mapping[str, bytes]) -> str:
     """Return the digest over files."""
     sums = {path: hashlib.sha256(each).hexdigest() for path, each in files.items()}
-    return digest_of(sums.items())
+    return compute_digest(sums.items())
 
 
 def github_pin(files: Mapping[str, bytes] = FILES) -> ArchivePin:

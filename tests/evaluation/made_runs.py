@@ -10,7 +10,7 @@ import orjson
 
 from evaluation.core.cases import InstanceResult, Result, Row, WalkVerdict
 from evaluation.core.run_header import RunHeader
-from evaluation.results.attempts import ATTEMPTS, line_of
+from evaluation.results.attempts import ATTEMPTS, make_line
 from evaluation.results.reader import HEADER
 from evaluation.tasks import tasks
 
@@ -77,7 +77,7 @@ def row(**given: UntypedJson) -> Row:
 def line(row: Row) -> bytes:
     """Return a row as its line in a run's file."""
     task = tasks().get(row.task)
-    return line_of(row, RunHeader(), task.passes if task else None) + b"\n"
+    return make_line(row, RunHeader(), task.passes if task else None) + b"\n"
 
 
 def write_run(

@@ -18,7 +18,7 @@ from curation.system import checksums
 from curation.system.errors import CsbdataError
 from evaluation.analysis.compare_runs import read_outcomes
 from evaluation.data import open_data
-from evaluation.results.reader import HEADER, gaps_of, open_run
+from evaluation.results.reader import HEADER, list_gaps, open_run
 from evaluation.runner.response_files import read_responses
 from evaluation.servers.answers import (
     BrokenStream,
@@ -185,7 +185,7 @@ def _run(folder: Path, name: str) -> Reader:
         (run / name).write_bytes(content)
         opened = open_run(run)
         list(opened.rows())
-        gaps_of(opened)
+        list_gaps(opened)
 
     return Reader(read=read, corpus=[(run / name).read_bytes()])
 

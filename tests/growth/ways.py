@@ -144,7 +144,7 @@ def _build(count: int) -> Path:
 
 def _derive(folder: Path) -> object:
     # Matplotlib's events are not ours.
-    drawing = "curation.packaging.derived_files.statistics_of"
+    drawing = "curation.packaging.derived_files.compute_statistics"
     with patch(drawing, lambda _edition: EditionStatistics()):
         return write_derived(folder, folder)
 

@@ -147,7 +147,7 @@ def _shown(node: ast.AST) -> str:
     return str(node.value) if isinstance(node, ast.Constant) else "X"
 
 
-def _fault_of(words: list[str]) -> str:
+def _expected_failure(words: list[str]) -> str:
     """Return what is not there of a command that a text proposes; empty if all is."""
     command: Any = COMMAND_LINE
     while words and words[0] in getattr(command, "commands", ()):
@@ -168,6 +168,8 @@ def test_every_command_in_a_text_is_there_with_its_options() -> None:
     ]
     assert len(hints) > 100
     faults = [
-        f"{where}: {fault}" for where, words in hints if (fault := _fault_of(words))
+        f"{where}: {fault}"
+        for where, words in hints
+        if (fault := _expected_failure(words))
     ]
     assert not faults, "\n".join(faults)

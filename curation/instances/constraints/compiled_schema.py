@@ -24,11 +24,11 @@ from curation.core.documents import ABSENT
 from curation.instances.constraints.keyword_values import (
     DECIDING,
     KNOWN_FORMATS,
-    array_of,
     item_keywords,
-    object_of,
+    read_array,
+    read_object,
 )
-from curation.json.pointer import Tokens, fragment_of, pointer
+from curation.json.pointer import Tokens, pointer, to_fragment
 from curation.json.text import canonical, plain
 from curation.references.schema import Schema
 from curation.schema.dialects import BY_NAME, Dialect
@@ -194,7 +194,7 @@ class CompiledSchema(Schema):
         self, location: SchemaLocation, keyword: str
     ) -> tuple[SchemaLocation, ...]:
         """Return the locations of the schemas that a keyword lists."""
-        count = len(array_of(location.schema, keyword))
+        count = len(read_array(location.schema, keyword))
         return tuple(self.child(location, (keyword, str(at))) for at in range(count))
 
     def targets(self, location: SchemaLocation) -> list[SchemaLocation]:
@@ -242,7 +242,7 @@ class CompiledSchema(Schema):
         if exact is None and not self.inner_resources:
             tokens = tuple(map(str, error.schema_path))
         else:
-            tokens = self._tokens_of(paths.evaluation)
+            tokens = self._record_tokens(paths.evaluation)
         return FailedAssertion(
             keyword=paths.evaluation[-1] if paths.evaluation else "",
             schema_pointer=pointer(tokens),
@@ -251,7 +251,7 @@ class CompiledSchema(Schema):
             of_name=type(error.kind).__name__.endswith("PropertyNames"),
         )
 
-    def _tokens_of(self, evaluation_path: Tokens) -> Tokens:
+    def _record_tokens(self, evaluation_path: Tokens) -> Tokens:
         """Return the tokens of a failed keyword inside the record.
 
         jsonschema-rs counts from the embedded resource, if there is one, and may lose
@@ -299,7 +299,7 @@ class CompiledSchema(Schema):
     def _accepts_at(self, location: SchemaLocation) -> Callable[[Json], bool]:
         """Return the verdict of a schema; of a mere reference, its target's."""
         if len(self._accepting) >= _SINGLY and not location.document:
-            name = fragment_of(location.tokens)
+            name = to_fragment(location.tokens)
             names, together = self._together
             if name in names:
                 return lambda value: bool(together.is_valid({name: value}))
@@ -339,7 +339,7 @@ class CompiledSchema(Schema):
         """Compile the schema at a location by itself."""
         if location is self.root:
             return self.is_valid
-        name = fragment_of(location.tokens)
+        name = to_fragment(location.tokens)
         validator = self._compile(
             lambda uri: {"$ref": (location.document or uri) + name}
         )
@@ -354,7 +354,7 @@ class CompiledSchema(Schema):
         schema holds all that its references lead to: of a large schema, megabytes.
         """
         names = frozenset(
-            fragment_of(location.tokens)
+            to_fragment(location.tokens)
             for location in self.walk
             if not DECIDING.isdisjoint((*location.tokens[-2:], *location.keywords))
         )
@@ -396,12 +396,12 @@ class CompiledSchema(Schema):
             if prefix and step < len(schema[prefix]):
                 return [self.child(part, (prefix, str(step)))]
             return [self.child(part, (remaining,))] if remaining else []
-        if step in object_of(schema, "properties"):
+        if step in read_object(schema, "properties"):
             locations.append(self.child(part, ("properties", step)))
         if "patternProperties" in schema:
             locations += [
                 self.child(part, ("patternProperties", pattern))
-                for pattern in object_of(schema, "patternProperties")
+                for pattern in read_object(schema, "patternProperties")
                 if self._is_match(pattern, step)
             ]
         if not locations and "additionalProperties" in schema:

@@ -12,15 +12,15 @@ from curation.instances.constraints.compiled_schema import CompiledSchema, memo
 from curation.instances.constraints.keyword_values import (
     DECIDING,
     accepts_everything,
-    array_of,
     item_keywords,
-    names_of,
-    object_of,
+    read_array,
+    read_names,
+    read_object,
 )
 from curation.instances.values import formats
 from curation.instances.values.numbers import NumberConstraints, in_bounds
 from curation.instances.values.strings import StringConstraints, matches
-from curation.json.values import identity, is_multiple, is_number, type_of
+from curation.json.values import identity, is_multiple, is_number, json_type
 from curation.schema.dialects import DRAFT_2019_09
 from curation.schema.subschemas import SchemaLocation
 
@@ -240,13 +240,13 @@ class Conjunction:
             value = schema.get(keyword)
             if isinstance(value, str) and value not in texts:
                 texts.append(value)
-        self.required.update(dict.fromkeys(names_of(schema.get("required"))))
+        self.required.update(dict.fromkeys(read_names(schema.get("required"))))
 
     def _types(self) -> tuple[str, ...]:
         types: tuple[str, ...] = ()
         for part in self.parts:
             if part.schema.get("type") is not None:
-                names = names_of(part.schema["type"])
+                names = read_names(part.schema["type"])
                 if "number" in names and "integer" not in names:
                     names.insert(names.index("number") + 1, "integer")
                 order = types or names
@@ -318,9 +318,9 @@ class Conjunction:
         if self.tree.dialect.order >= DRAFT_2019_09.order:
             keywords += ["dependentRequired", "dependentSchemas"]
         for keyword in keywords:
-            for name, needs in object_of(location.schema, keyword).items():
+            for name, needs in read_object(location.schema, keyword).items():
                 if isinstance(needs, list):
-                    yield Dependency(name, tuple(names_of(needs)))
+                    yield Dependency(name, tuple(read_names(needs)))
                 elif isinstance(needs, dict | bool):
                     applied = self.tree.child(location, (keyword, name))
                     yield Dependency(name, applied)
@@ -468,7 +468,7 @@ class Conjunction:
         return {
             name: None
             for part in self.locations
-            for name in object_of(part.schema, keyword)
+            for name in read_object(part.schema, keyword)
         }
 
     def allows_name(self, name: str) -> bool:
@@ -493,7 +493,7 @@ class Conjunction:
 
     def admits(self, value: Json) -> bool:
         """Return whether types, bounds, lengths, patterns and names allow a value."""
-        kind, count = type_of(value), self.counts.get
+        kind, count = json_type(value), self.counts.get
         if kind not in self.types:
             return False
         if self.excluded and identity(value) in map(identity, self.excluded):
@@ -525,7 +525,7 @@ class Conjunction:
             value
             for part in self.parts
             for value in (
-                *array_of(part.schema, "examples"),
+                *read_array(part.schema, "examples"),
                 part.schema.get("default"),
             )
             if value not in (None, "", [], {})

@@ -16,8 +16,8 @@ from curation.core.documents import NOWHERE, Document, Rejected
 from curation.instances.constraints.compiled_schema import CompiledSchema, memo
 from curation.json.pointer import Put, Tokens, rewritten
 from curation.json.text import parse
-from curation.references.bundling import bundle_of
-from curation.references.closure import NO_LIBRARY, closure_of
+from curation.references.bundling import bundle_record
+from curation.references.closure import NO_LIBRARY, find_closure
 from curation.references.schema import Schema, legal
 from curation.schema.dialects import BY_NAME, DRAFT_04, DRAFT_06, DRAFT_07, Dialect
 from curation.schema.keywords import CONTAINERS
@@ -71,14 +71,14 @@ class Interpretations(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @memo
-def interpretations_of(compiled: CompiledSchema) -> Interpretations:
+def make_interpretations(compiled: CompiledSchema) -> Interpretations:
     """Return the interpretations of a schema.
 
     Example:
         >>> schema = {"$ref": "#/definitions/a", "type": "string",
         ...           "definitions": {"a": {"minLength": 1}}}
         >>> compiled = CompiledSchema.from_json(schema, "draft-07")
-        >>> compiled.is_valid(7), interpretations_of(compiled).refusing(7) is None
+        >>> compiled.is_valid(7), make_interpretations(compiled).refusing(7) is None
         (True, False)
     """
     return Interpretations(own=compiled, heeding=heeding(compiled))
@@ -210,10 +210,10 @@ def _alone(schema: Schema, library: Library) -> Json:
 
     Where one of them is lost, nothing is brought in.
     """
-    closure = closure_of(schema, library)
+    closure = find_closure(schema, library)
     value = schema.value
     if not isinstance(closure, Rejected):
-        value = bundle_of(closure, "")[0]
+        value = bundle_record(closure, "")[0]
     references = Schema(value, schema.dialect).references
     return rewritten(
         value,

@@ -59,23 +59,23 @@ def accepts_everything(schema: Json) -> bool:
     return schema is True or schema == {}
 
 
-def object_of(schema: Mapping[str, Json], keyword: str) -> dict[str, Json]:
+def read_object(schema: Mapping[str, Json], keyword: str) -> dict[str, Json]:
     """Return the object that a keyword holds; an empty one if it holds none."""
     value = schema.get(keyword)
     return value if isinstance(value, dict) else {}
 
 
-def array_of(schema: Mapping[str, Json], keyword: str) -> list[Json]:
+def read_array(schema: Mapping[str, Json], keyword: str) -> list[Json]:
     """Return the array that a keyword holds; an empty one if it holds none."""
     value = schema.get(keyword)
     return value if isinstance(value, list) else []
 
 
-def names_of(value: Json) -> list[str]:
+def read_names(value: Json) -> list[str]:
     """Return the strings of a keyword that holds one string or an array of them.
 
     Example:
-        >>> names_of("string"), names_of(["string", "null"])
+        >>> read_names("string"), read_names(["string", "null"])
         (['string'], ['string', 'null'])
     """
     if isinstance(value, str):
@@ -84,7 +84,7 @@ def names_of(value: Json) -> list[str]:
     return [name for name in values if isinstance(name, str)]
 
 
-def number_of(schema: Mapping[str, Json], keyword: str) -> float:
+def read_number(schema: Mapping[str, Json], keyword: str) -> float:
     """Return the number that a keyword holds.
 
     Raises:

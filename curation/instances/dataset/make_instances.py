@@ -18,7 +18,7 @@ from curation.core.benchmark import InstanceKind
 from curation.core.documents import Rejected
 from curation.core.rule import Library
 from curation.instances.constraints.interpretations import (
-    interpretations_of,
+    make_interpretations,
     read_schema,
 )
 from curation.instances.judging.grading import instance_row, judge_examples
@@ -27,7 +27,7 @@ from curation.instances.model import (
     NearMiss,
     SearchFailure,
     Witness,
-    text_of,
+    to_text,
 )
 from curation.instances.near_misses.search import (
     Coverage,
@@ -144,8 +144,8 @@ def make_instances(  # noqa: PLR0913 (one argument for each thing asked)
         if covering is None:
             covering = 0 if lean else COVERING
         budget = Budget(count=count, covering=covering)
-        result = _instances_of(compiled, seed, budget, examples, lean=lean)
-    for reading in filter(None, (interpretations_of(compiled).heeding, compiled)):
+        result = _search_instances(compiled, seed, budget, examples, lean=lean)
+    for reading in filter(None, (make_interpretations(compiled).heeding, compiled)):
         reading.forget()
     if huge and result.instances:
         why = f"{LEAN}more than {HUGE:,} characters"
@@ -166,7 +166,7 @@ def _frames_of_its_own() -> Iterator[None]:
         sys.setrecursionlimit(limit)
 
 
-def _instances_of(
+def _search_instances(
     compiled: CompiledSchema,
     seed: int,
     budget: Budget,
@@ -182,7 +182,7 @@ def _instances_of(
             reason=SearchFailure.EXHAUSTED,
             detail=f"{entered:,} schemas are entered for one value",
         )
-    interpretations = interpretations_of(compiled)
+    interpretations = make_interpretations(compiled)
     search = find_witnesses(compiled, seed, budget)
     examples_accepted, refused = judge_examples(compiled, examples)
     identities = {identity(witness.value) for witness in examples_accepted}
@@ -218,7 +218,7 @@ def _instances_of(
     budget_left = 0 if lean else _JUDGED
     instances: list[Witness | NearMiss] = [*witnesses, *missed]
     for number, instance in enumerate(instances):
-        text = text_of(instance.value)
+        text = to_text(instance.value)
         ask = len(text) <= budget_left
         if isinstance(instance, NearMiss):
             ask &= instance.keyword not in judged

@@ -19,10 +19,10 @@ from curation.core.benchmark import SPLITS, InstanceKind, instances_folder
 from curation.dataset.parquet import (
     SplitFiles,
     TableForm,
-    columns_of,
+    make_columns,
+    make_table,
     parquet_writer,
-    required_of,
-    table_of,
+    read_required,
 )
 from curation.instances.model import InstanceRow
 
@@ -37,12 +37,12 @@ MISSING = "ledger/missing_near_misses.parquet"
 ROW_GROUP_LENGTH = 1_500_000
 ROW_GROUP_ROWS = 4_000
 #: The columns of every config of instances.
-COLUMNS = columns_of(InstanceRow)
+COLUMNS = make_columns(InstanceRow)
 #: How they become files.
 ROWS = TableForm(
     columns=COLUMNS,
     distinct=frozenset({"text"}),
-    required=required_of(InstanceRow),
+    required=read_required(InstanceRow),
     text="text",
     most_length=ROW_GROUP_LENGTH,
     most_rows=ROW_GROUP_ROWS,
@@ -140,7 +140,7 @@ LEDGER_ROWS = {
     MISSING: MissingPair,
     DISAGREEMENTS: Disagreement,
 }
-LEDGER_COLUMNS = {path: columns_of(row) for path, row in LEDGER_ROWS.items()}
+LEDGER_COLUMNS = {path: make_columns(row) for path, row in LEDGER_ROWS.items()}
 
 
 def ledger_row(record: RecordInstances) -> InstanceLedgerRow:
@@ -247,7 +247,7 @@ def write_instances(folder: Path, records: Iterable[RecordInstances]) -> None:
 
 def _write(path: Path, row_type: type, rows: Iterable[object]) -> None:
     """Write a table, unless it has no rows: `datasets` cannot open one without."""
-    table = table_of(rows, columns_of(row_type))
+    table = make_table(rows, make_columns(row_type))
     if len(table):
         with parquet_writer(path, table.schema, distinct=LEDGER_DISTINCT) as writer:
             writer.write_table(table)

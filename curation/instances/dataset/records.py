@@ -18,7 +18,7 @@ from curation.dataset.editions import open_edition
 from curation.dataset.features import used
 from curation.dataset.ledger import closest_ids
 from curation.dataset.parquet import file_name, split_files
-from curation.instances.constraints.keyword_values import array_of, names_of
+from curation.instances.constraints.keyword_values import read_array, read_names
 from curation.instances.model import InstanceRow
 from curation.schema.dialects import ANY_DIALECT
 from curation.schema.keywords import ANNOTATIONS, KNOWN_KEYWORDS
@@ -86,7 +86,7 @@ def maskbench_names(keys: Iterable[tuple[str, str]]) -> dict[tuple[str, str], st
     }
 
 
-def meta_of(schema: Json) -> MaskMeta:
+def compute_meta(schema: Json) -> MaskMeta:
     """Return the `meta` of a schema: sizes in bytes, features as the format counts.
 
     `stripped_size` is without annotations and unknown keywords. Keywords count in the
@@ -122,12 +122,12 @@ def _raw_features(schema: dict[str, Json]) -> Iterator[str]:
     yield from _RAW.intersection(schema)
     if isinstance(schema.get("type"), list):
         yield "type:[]"
-    for name in names_of(schema.get("type")):
+    for name in read_names(schema.get("type")):
         yield f"type:{name}"
     if schema.get("required") == []:
         yield "_requiredEmpty"
     for keyword in _COMBINING:
-        if len(array_of(schema, keyword)) == 1:
+        if len(read_array(schema, keyword)) == 1:
             yield f"{keyword}:trivial"
     if any(isinstance(inner, bool) for _, inner in children(schema, ANY_DIALECT)):
         yield "_boolSchema"
@@ -145,7 +145,7 @@ def maskbench_text(
     """
     members = {
         "description": description,
-        "meta": meta_of(schema),
+        "meta": compute_meta(schema),
         "schema": schema,
         "tests": tests,
     }

@@ -70,7 +70,7 @@ def limits() -> Limits:
     return Limits(seconds=DEADLINE, wall_times=BUSY_MACHINE, memory_mb=MEMORY_MB)
 
 
-def instances_of(
+def read_answer(
     first: ProcessResult, lean: ProcessResult | None = None
 ) -> SchemaInstances:
     """Return a worker's answer; without one, the end of its process is the reason.
@@ -173,7 +173,7 @@ def witnesses_of_each(
             lean = None
             if result.ending is not Ending.OK:
                 lean = worker.ask(msgspec.structs.replace(request, lean=True))
-            yield instances_of(result, lean)
+            yield read_answer(result, lean)
 
 
 def start(message: Json) -> Callable[[Json], Json]:

@@ -12,12 +12,12 @@ from curation.core.benchmark import InstanceKind
 from curation.core.documents import Rejected
 from curation.instances.constraints.interpretations import (
     Interpretations,
-    interpretations_of,
+    make_interpretations,
     read_schema,
 )
 from curation.instances.judging.validators import verdicts_of_each
 from curation.instances.judging.violations import as_near_miss, fails_at
-from curation.instances.model import InstanceRow, NearMiss, Witness, text_of
+from curation.instances.model import InstanceRow, NearMiss, Witness, to_text
 from curation.json.values import identity
 from curation.system.words import shortened
 
@@ -130,12 +130,12 @@ def grade(
         return f"{compiled.reason}: {compiled.detail}"
     if compiled.fault:
         return f"jsonschema-rs: {shortened(compiled.fault, _SHOWN)}"
-    interpretations = interpretations_of(compiled)
+    interpretations = make_interpretations(compiled)
     rows: list[InstanceRow | str] = []
     for number, instance in enumerate(instances):
         try:
             value = json.loads(instance)
-            text_of(value)  # JSON has only finite numbers
+            to_text(value)  # JSON has only finite numbers
             labelled: Witness | NearMiss = Witness(kind=InstanceKind.GIVEN, value=value)
             if failed := as_near_miss(compiled, value):
                 labelled = replace(failed, fails_at=fails_at(compiled, failed))

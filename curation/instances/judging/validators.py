@@ -22,7 +22,7 @@ from referencing import Registry
 from referencing.exceptions import Unresolvable
 from referencing.jsonschema import lookup_recursive_ref
 
-from curation.instances.constraints.keyword_values import array_of, object_of
+from curation.instances.constraints.keyword_values import read_array, read_object
 from curation.instances.values.strings import SAFE_UNREAD, automaton_matches, is_long
 from curation.json.text import canonical
 from curation.schema.dialects import DIALECTS, DRAFT_2019_09
@@ -133,8 +133,8 @@ def _evaluated(validator: PythonValidator, instance: dict[str, Json]) -> set[str
     schema = validator.schema
     if not isinstance(schema, dict):
         return set()
-    names = object_of(schema, "properties").keys() & instance.keys()
-    patterns = object_of(schema, "patternProperties")
+    names = read_object(schema, "properties").keys() & instance.keys()
+    patterns = read_object(schema, "patternProperties")
     names |= {
         name
         for name in instance
@@ -164,10 +164,10 @@ def _applied(
                 schema=validators.contents, _resolver=validators.resolver
             )
     subschemas = [
-        *(branch for name in _BRANCHES for branch in array_of(schema, name)),
+        *(branch for name in _BRANCHES for branch in read_array(schema, name)),
         *(
             subschema
-            for name, subschema in object_of(schema, "dependentSchemas").items()
+            for name, subschema in read_object(schema, "dependentSchemas").items()
             if name in instance
         ),
     ]

@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from curation.instances.constraints.conjunction import conjoin
 from curation.instances.constraints.keyword_values import (
     DECIDING,
-    array_of,
     item_keywords,
-    names_of,
-    number_of,
+    read_array,
+    read_names,
+    read_number,
 )
-from curation.instances.model import NearMiss, text_of
-from curation.json.pointer import Tokens, at, pointer, replaced, tokens_of
-from curation.json.values import identity, is_number, type_of
+from curation.instances.model import NearMiss, to_text
+from curation.json.pointer import Tokens, at, parse_tokens, pointer, replaced
+from curation.json.values import identity, is_number, json_type
 from curation.schema.keywords import REFERENCE_KEYWORDS, Shape
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def _deciding_violation(compiled: CompiledSchema, failed: FailedAssertion) -> Vi
         LookupError: they lead nowhere in the record.
     """
     location, path = compiled.root, failed.evaluation_path
-    instance_tokens = tokens_of(failed.instance_pointer)
+    instance_tokens = parse_tokens(failed.instance_pointer)
     index = depth = 0
     while index < len(path):
         keyword = path[index]
@@ -145,7 +145,7 @@ def _name_violation(
         LookupError: none does that always applies.
     """
     goals: Goals = (compiled.root,)
-    instance_tokens = tokens_of(failed.instance_pointer)
+    instance_tokens = parse_tokens(failed.instance_pointer)
     for token in instance_tokens:
         step = int(token) if isinstance(value, list) else token
         goals = conjoin(compiled, goals).member_goals(step) or ()
@@ -197,13 +197,13 @@ def fails_at(compiled: CompiledSchema, near_miss: NearMiss) -> int:
         near_miss: An instance with the only keyword that it fails.
     """
     value, keyword = near_miss.value, near_miss.keyword
-    tokens = tokens_of(near_miss.instance_pointer)
+    tokens = parse_tokens(near_miss.instance_pointer)
     start = 0
     if tokens:
-        start = text_of(replaced(value, tokens, _MARK)).index(_MARK) - 1
+        start = to_text(replaced(value, tokens, _MARK)).index(_MARK) - 1
     # The keyword is outside of the record, or the value must not be there.
     with suppress(LookupError):
-        location = compiled.location_at(tokens_of(near_miss.schema_pointer)[:-1])
+        location = compiled.location_at(parse_tokens(near_miss.schema_pointer)[:-1])
         if isinstance(location.schema, dict):
             return start + _position(compiled, location, keyword, at(value, tokens))
     return start
@@ -217,23 +217,23 @@ def _position(
     Raises:
         LookupError: the schema at the location has no such keyword.
     """
-    operand, text = location.schema[keyword], text_of(value)
+    operand, text = location.schema[keyword], to_text(value)
     if keyword == "type":
-        is_fraction = is_number(value) and "integer" in names_of(operand)
+        is_fraction = is_number(value) and "integer" in read_names(operand)
         fraction = _FRACTION.search(text) if is_fraction else None
         return fraction.start() if fraction else 0
     if keyword in ("enum", "const"):
         operands = (
-            [operand] if keyword == "const" else array_of(location.schema, keyword)
+            [operand] if keyword == "const" else read_array(location.schema, keyword)
         )
-        pairs = (zip(text, text_of(candidate), strict=False) for candidate in operands)
+        pairs = (zip(text, to_text(candidate), strict=False) for candidate in operands)
         shared = (
             takewhile(lambda pair: pair[0] == pair[1], pair_run) for pair_run in pairs
         )
         return max((len(list(pair_run)) for pair_run in shared), default=0)
     if keyword in ("items", "additionalItems"):
         prefix, _ = item_keywords(location.schema, compiled.dialect)
-        return _after_members(value, len(array_of(location.schema, prefix)))
+        return _after_members(value, len(read_array(location.schema, prefix)))
     # The end of a number shows only in the character after it.
     end = len(text) - (not is_number(value))
     if keyword in ("anyOf", "oneOf"):
@@ -244,9 +244,9 @@ def _position(
         }
         if not _NUMBERS.isdisjoint(types):
             types |= _NUMBERS
-        return end if type_of(value) in types else 0
+        return end if json_type(value) in types else 0
     if keyword == "maxLength" and isinstance(value, str):
-        return len(text_of(value[: int(operand)])) - 1
+        return len(to_text(value[: int(operand)])) - 1
     if isinstance(value, dict | list):
         position = _position_of_member(compiled, location, keyword, value)
         return end if position is None else position
@@ -261,7 +261,7 @@ def _position_of_member(
 ) -> int | None:
     """Return the position of the first element or name that a keyword refuses."""
     if keyword in ("maxItems", "maxProperties"):
-        return _after_members(value, int(number_of(location.schema, keyword)))
+        return _after_members(value, int(read_number(location.schema, keyword)))
     if isinstance(value, list):
         identities: set[bytes] = set()
         for count, element in enumerate(value if keyword == "uniqueItems" else (), 1):
@@ -280,12 +280,12 @@ def _position_of_member(
             )
         if is_refused:
             comma = 2 if count else 0
-            return _after_members(value, count) + comma + len(text_of(name)) - 1
+            return _after_members(value, count) + comma + len(to_text(name)) - 1
     return None
 
 
 def _after_members(value: Json, count: int) -> int:
     """Return the position of what follows the first elements or properties."""
     if isinstance(value, dict):
-        return len(text_of(dict(islice(value.items(), count)))) - 1
-    return len(text_of(value[:count])) - 1 if isinstance(value, list) else 0
+        return len(to_text(dict(islice(value.items(), count)))) - 1
+    return len(to_text(value[:count])) - 1 if isinstance(value, list) else 0

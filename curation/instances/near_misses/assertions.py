@@ -15,9 +15,9 @@ from curation.instances.constraints.compiled_schema import CompiledSchema, memo
 from curation.instances.constraints.conjunction import Conjunction, Goals, conjoin
 from curation.instances.constraints.keyword_values import (
     accepts_everything,
-    array_of,
     asserted_formats,
-    names_of,
+    read_array,
+    read_names,
 )
 from curation.instances.judging.violations import FALSE, keyword_pointer
 from curation.instances.values import strings
@@ -77,7 +77,7 @@ def _is_exclusive_bound(bound: str) -> _Test:
 
 #: Whether a keyword can fail, by the schema and the keyword's value.
 _CAN_FAIL: Final[dict[str, _Test]] = {
-    "type": lambda _, value: not set(names_of(value)) >= _TYPES,
+    "type": lambda _, value: not set(read_names(value)) >= _TYPES,
     "enum": lambda _, value: isinstance(value, list),
     "const": lambda _, __: True,
     "minimum": _is_bound("exclusiveMinimum"),
@@ -93,7 +93,7 @@ _CAN_FAIL: Final[dict[str, _Test]] = {
     "additionalItems": lambda schema, value: (
         value is False and isinstance(schema.get("items"), list)
     ),
-    "required": lambda schema, _: bool(array_of(schema, "required")),
+    "required": lambda schema, _: bool(read_array(schema, "required")),
     "anyOf": lambda _, value: (
         isinstance(value, list) and not any(map(accepts_everything, value))
     ),
@@ -184,7 +184,7 @@ def find_reachable_keywords(compiled: CompiledSchema) -> ReachableKeywords:
     while queue:
         location = queue.popleft()
         conjunction = conjoin(compiled, location.goals)
-        for assertion in assertions_of(conjunction):
+        for assertion in list_assertions(conjunction):
             assertions.setdefault(assertion, []).append(location)
         for step, goals in _values_below(conjunction):
             path = (*location.path, step)
@@ -203,7 +203,7 @@ def find_reachable_keywords(compiled: CompiledSchema) -> ReachableKeywords:
 
 
 @memo
-def assertions_of(conjunction: Conjunction) -> tuple[Assertion, ...]:
+def list_assertions(conjunction: Conjunction) -> tuple[Assertion, ...]:
     """Return the assertions among the parts of a conjunction in the record."""
     return tuple(
         assertion

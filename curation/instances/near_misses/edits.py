@@ -15,9 +15,13 @@ import msgspec
 from curation.core.json_types import Json
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.constraints.conjunction import Conjunction, Goals
-from curation.instances.constraints.keyword_values import names_of, number_of, object_of
+from curation.instances.constraints.keyword_values import (
+    read_names,
+    read_number,
+    read_object,
+)
 from curation.instances.witnesses.builder import NOTHING, Nothing
-from curation.json.values import is_number, type_of
+from curation.json.values import is_number, json_type
 from curation.validation.python_validators import PYTHON_VALIDATORS
 
 #: More elements or properties than this are not made to cross a bound.
@@ -52,7 +56,7 @@ class EditTarget(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def bound(self) -> float:
         """The keyword's value, which is a number."""
-        return number_of(self.schema, self.keyword)
+        return read_number(self.schema, self.keyword)
 
     @property
     def limit(self) -> int:
@@ -252,13 +256,13 @@ _UNLISTED: Final[dict[str, tuple[Json, ...]]] = {
 
 def of_another_type(target: EditTarget) -> Iterator[Edit]:
     """Yield values of a type that is not allowed."""
-    names = set(names_of(target.operand))
+    names = set(read_names(target.operand))
     if "number" in names:
         names.add("integer")
     if target.schema.get("nullable") is True:
         # OpenAPI's word, which some validators know.
         names.add("null")
-    wrong = [value for value in ANY if type_of(value) not in names]
+    wrong = [value for value in ANY if json_type(value) not in names]
     target.rng.shuffle(wrong)
     value = target.value
     if "integer" in names and is_number(value) and "number" not in names:
@@ -327,7 +331,7 @@ def at_bound(name: str, sign: int) -> EditFunction:
     """
 
     def edit(target: EditTarget) -> Iterator[Edit]:
-        bound = number_of(
+        bound = read_number(
             target.schema, name if target.operand is True else target.keyword
         )
         yield bound
@@ -511,7 +515,7 @@ def extra(target: EditTarget) -> Iterator[Edit]:
 
 def missing(target: EditTarget) -> Iterator[Edit]:
     """Yield the object without a required property, the last one first."""
-    required = names_of(target.operand)
+    required = read_names(target.operand)
     for name in reversed([name for name in target.members if name in required]):
         yield _without(target.members, name)
 
@@ -544,13 +548,13 @@ def more(target: EditTarget) -> Iterator[Edit]:
         if len(longer) > maximum:
             break
         if name not in longer:
-            value = _value_of(target, name)
+            value = _make_value(target, name)
             if not isinstance(value, Nothing):
                 longer[name] = value
     yield longer
 
 
-def _value_of(target: EditTarget, name: str) -> Json | Nothing:
+def _make_value(target: EditTarget, name: str) -> Json | Nothing:
     """Make a value for a property, or NOTHING if it is forbidden."""
     goals = target.conjunction.member_goals(name)
     if goals is None or not target.conjunction.allows_name(name):
@@ -572,17 +576,17 @@ def misnamed(target: EditTarget) -> Iterator[Edit]:
 
 def dependent(target: EditTarget) -> Iterator[Edit]:
     """Yield the object with a property, but without its dependencies."""
-    for name, needs in object_of(target.schema, target.keyword).items():
+    for name, needs in read_object(target.schema, target.keyword).items():
         members = target.members
         if name not in members:
-            value = _value_of(target, name)
+            value = _make_value(target, name)
             if isinstance(value, Nothing):
                 continue
             members = {**members, name: value}
         if isinstance(needs, dict):
             yield members
         if isinstance(needs, dict | list):
-            for partner in members if isinstance(needs, dict) else names_of(needs):
+            for partner in members if isinstance(needs, dict) else read_names(needs):
                 if partner != name:
                     yield _without(members, partner)
 

@@ -27,11 +27,11 @@ from curation.instances.constraints.conjunction import (
 from curation.instances.constraints.keyword_values import (
     COMPANIONS,
     KNOWN_FORMATS,
-    array_of,
     item_keywords,
-    names_of,
-    number_of,
-    object_of,
+    read_array,
+    read_names,
+    read_number,
+    read_object,
 )
 from curation.instances.judging.violations import FALSE
 from curation.instances.near_misses.assertions import (
@@ -42,7 +42,7 @@ from curation.instances.near_misses.assertions import (
 )
 from curation.instances.values.strings import StringConstraints, matches
 from curation.json.text import canonical
-from curation.json.values import identity, is_number, type_of
+from curation.json.values import identity, is_number, json_type
 from curation.regex.parser import parse
 from curation.schema.keywords import REFERENCE_KEYWORDS, TYPE_OF_KEYWORD
 
@@ -83,7 +83,7 @@ class ImplicationQuestion(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def bound(self) -> float:
         """The keyword's value, which is a number."""
-        return number_of(self.schema, self.keyword)
+        return read_number(self.schema, self.keyword)
 
     def values(self, keyword: str) -> Iterator[Json]:
         """Yield the values of the other keywords of a name."""
@@ -189,7 +189,7 @@ def _bound_verdict(schema: Mapping[str, Json], keyword: str, kind: str) -> bool 
     ):
         return True
     if keyword == "additionalProperties":
-        patterns = object_of(schema, "patternProperties")
+        patterns = read_object(schema, "patternProperties")
         return True if any(map(_MATCHES_ALL.fullmatch, patterns)) else None
     if keyword == "multipleOf" and is_number(value) and value > 0:
         step = Fraction(str(value))
@@ -230,11 +230,11 @@ def _decision(
         )
 
     if keyword == "type":
-        names = names_of(schema["type"])
+        names = read_names(schema["type"])
         return kind in names or (kind == "integer" and "number" in names)
     if keyword in ("enum", "const"):
-        values = array_of(schema, "enum") if keyword == "enum" else [schema["const"]]
-        count = len({repr(value) for value in values if type_of(value) == kind})
+        values = read_array(schema, "enum") if keyword == "enum" else [schema["const"]]
+        count = len({repr(value) for value in values if json_type(value) == kind})
         if count == _SINGLETONS.get(kind):
             return True
         return None if count else False
@@ -317,7 +317,7 @@ def _edge(
         sign: 1 for a lower bound, -1 for an upper one.
     """
     schema, keyword = assertion.location.schema, assertion.keyword
-    bound = sign * number_of(schema, flagged if schema[keyword] is True else keyword)
+    bound = sign * read_number(schema, flagged if schema[keyword] is True else keyword)
     exclusive = keyword != flagged
     if kind == "integer":
         return (math.floor(bound) + 1 if exclusive else math.ceil(bound)), False
@@ -351,7 +351,7 @@ def item_count(question: ImplicationQuestion) -> bool:
 
 def _prefix_length(question: ImplicationQuestion, location: SchemaLocation) -> int:
     prefix, _ = item_keywords(location.schema, question.compiled.dialect)
-    return len(array_of(location.schema, prefix)) if prefix else 0
+    return len(read_array(location.schema, prefix)) if prefix else 0
 
 
 def _most_items(question: ImplicationQuestion) -> float:
@@ -381,7 +381,7 @@ def property_count(question: ImplicationQuestion) -> bool:
     if question.keyword == "maxProperties":
         return any(len(names) <= question.bound for names in closed)
     if question.keyword == "required":
-        required_names = set(names_of(question.schema["required"]))
+        required_names = set(read_names(question.schema["required"]))
         minimum = max([*question.numbers("minProperties"), 0])
         return any(
             names >= required_names and len(names) <= minimum for names in closed
@@ -393,7 +393,7 @@ def property_count(question: ImplicationQuestion) -> bool:
 
 
 def _required(question: ImplicationQuestion) -> set[str]:
-    return {name for value in question.values("required") for name in names_of(value)}
+    return {name for value in question.values("required") for name in read_names(value)}
 
 
 def _closed_names(question: ImplicationQuestion) -> Iterator[set[str]]:
@@ -402,7 +402,7 @@ def _closed_names(question: ImplicationQuestion) -> Iterator[set[str]]:
         schema = assertion.location.schema
         closes = assertion.keyword == "additionalProperties"
         if closes and not schema.get("patternProperties"):
-            yield set(object_of(schema, "properties"))
+            yield set(read_object(schema, "properties"))
 
 
 def names(question: ImplicationQuestion) -> bool:
@@ -428,8 +428,8 @@ def _declares_all(question: ImplicationQuestion, part: SchemaLocation) -> bool:
     compiled = question.compiled
     location = compiled.child(part, ("propertyNames",))
     allowed = conjoin(compiled, (location, ExtraConstraint(types=("string",))))
-    declared = object_of(question.schema, "properties")
-    patterns = object_of(question.schema, "patternProperties")
+    declared = read_object(question.schema, "properties")
+    patterns = read_object(question.schema, "patternProperties")
     if allowed.values is not None:
         return all(
             name in declared
@@ -450,9 +450,9 @@ def dependents(question: ImplicationQuestion) -> bool:
     required = _required(question)
     closed = list(_closed_names(question))
     return all(
-        (isinstance(needs, list) and {*names_of(needs)} <= {*required, name})
+        (isinstance(needs, list) and {*read_names(needs)} <= {*required, name})
         or any(name not in allowed for allowed in closed)
-        for name, needs in object_of(question.schema, question.keyword).items()
+        for name, needs in read_object(question.schema, question.keyword).items()
     )
 
 
@@ -465,12 +465,12 @@ def enumerated(question: ImplicationQuestion) -> bool:
     for assertion in question.other_assertions:
         schema = assertion.location.schema
         if assertion.keyword == "enum":
-            values = array_of(schema, "enum")
+            values = read_array(schema, "enum")
         elif assertion.keyword == "const":
             values = [schema["const"]]
         else:
             continue
-        candidates = [value for value in values if type_of(value) == question.kind]
+        candidates = [value for value in values if json_type(value) == question.kind]
         if len(candidates) <= _MAX_LISTED and all(
             _meets(question, value) for value in candidates
         ):
@@ -575,7 +575,7 @@ def entails(weak: Assertion, strong: Assertion) -> bool:
         return False
     weaker, stronger = weak.location.schema[keyword], strong.location.schema[keyword]
     if keyword == "required":
-        return set(names_of(stronger)) >= set(names_of(weaker))
+        return set(read_names(stronger)) >= set(read_names(weaker))
     if keyword == "type":
         return _types(stronger) <= _types(weaker)
     if keyword == "enum":
@@ -591,7 +591,7 @@ def entails(weak: Assertion, strong: Assertion) -> bool:
 
 
 def _types(value: Json) -> set[str]:
-    names = set(names_of(value))
+    names = set(read_names(value))
     return names | {"integer"} if "number" in names else names
 
 

@@ -18,14 +18,18 @@ from curation.core.benchmark import InstanceKind
 from curation.core.json_types import Json
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.constraints.conjunction import Goals, Negation, conjoin
-from curation.instances.constraints.keyword_values import COMPANIONS, DECIDING, names_of
+from curation.instances.constraints.keyword_values import (
+    COMPANIONS,
+    DECIDING,
+    read_names,
+)
 from curation.instances.judging.violations import (
     FALSE,
     MIXED,
     as_near_miss,
     fails_at,
 )
-from curation.instances.model import MissingReason, text_of
+from curation.instances.model import MissingReason, to_text
 from curation.instances.near_misses.assertions import Assertion, find_reachable_keywords
 from curation.instances.near_misses.edits import EDITS, EditTarget, is_complete
 from curation.instances.near_misses.implications import cannot_fail_alone
@@ -44,7 +48,7 @@ from curation.instances.witnesses.builder import (
     WitnessBuilder,
 )
 from curation.instances.witnesses.reach import MAX_ENTERED, count_entered_schemas
-from curation.json.pointer import at, replaced, tokens_of
+from curation.json.pointer import at, parse_tokens, replaced
 from curation.json.text import canonical
 from curation.json.values import identity
 from curation.schema.subschemas import SchemaLocation
@@ -477,12 +481,12 @@ class _NearMissSearch:
         """Return the part of the text that fails; of `required`, the names missing."""
         if near_miss.keyword == "required":
             with suppress(LookupError):
-                schema = tokens_of(near_miss.schema_pointer)
-                names = names_of(at(self.compiled.value, schema))
-                value = at(near_miss.value, tokens_of(near_miss.instance_pointer))
+                schema = parse_tokens(near_miss.schema_pointer)
+                names = read_names(at(self.compiled.value, schema))
+                value = at(near_miss.value, parse_tokens(near_miss.instance_pointer))
                 present = value if isinstance(value, dict) else {}
                 return " ".join(sorted({*names}.difference(present)))
-        return near_miss.fails_at * _PARTS // len(text_of(near_miss.value))
+        return near_miss.fails_at * _PARTS // len(to_text(near_miss.value))
 
     def _search_relaxed(self, assertion: Assertion, site: EditSite) -> bool:
         """Search a value for a site in the schema without the keyword."""

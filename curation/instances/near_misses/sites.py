@@ -12,14 +12,14 @@ import msgspec
 from curation.core.documents import ABSENT
 from curation.core.json_types import Json
 from curation.instances.constraints.conjunction import Goal, Goals, conjoin, with_member
-from curation.instances.constraints.keyword_values import object_of
+from curation.instances.constraints.keyword_values import read_object
 from curation.instances.judging.violations import FALSE
 from curation.instances.near_misses.assertions import (
     Assertion,
     InstanceLocation,
     Path,
-    assertions_of,
     goals_below,
+    list_assertions,
 )
 from curation.json.text import canonical
 
@@ -67,7 +67,7 @@ def edit_sites(
         if inside:
             goals = (*goals, *_held_branches(compiled, goals, value))
         conjunction = conjoin(compiled, goals)
-        assertions = assertions_of(conjunction)
+        assertions = list_assertions(conjunction)
         if assertions:
             yield EditSite(
                 witness=witness,
@@ -254,7 +254,7 @@ class KnownSites:
                 if len(sites) < _MAX_SITES:
                     sites.append(site)
             for part in conjoin(self._compiled, site.goals).locations:
-                for name, schema in object_of(part.schema, "properties").items():
+                for name, schema in read_object(part.schema, "properties").items():
                     if schema is False:
                         location = self._compiled.child(part, ("properties", name))
                         forbidden = Assertion(location, FALSE)

@@ -125,7 +125,7 @@ def _title(rng: random.Random) -> str:
     return " ".join(word.capitalize() for word in _phrase(rng).split())
 
 
-def _one_of(name: str) -> Callable[[random.Random], str]:
+def _pick(name: str) -> Callable[[random.Random], str]:
     values = _KNOWN[name]
     return lambda rng: values[int(rng.random() * len(values))]
 
@@ -156,28 +156,28 @@ _TEXTS: Final[dict[str, Callable[[random.Random], str]]] = {
             "phone telephone tel mobile fax",
             lambda rng: f"+1 555 01{int(rng.random() * 100):02}",
         ),
-        ("firstname forename givenname given", _one_of("first_names")),
-        ("lastname surname familyname family", _one_of("last_names")),
+        ("firstname forename givenname given", _pick("first_names")),
+        ("lastname surname familyname family", _pick("last_names")),
         ("author person owner user customer contact fullname", _person),
         ("username login handle nickname account", plain_word),
         ("name label displayname", _phrase),
         ("title heading headline subject caption", _title),
         ("description summary comment comments text message note notes", _sentence),
         ("body content abstract bio about details help tooltip reason", _sentence),
-        ("city town place location", _one_of("cities")),
-        ("country nation", _one_of("countries")),
-        ("countrycode", _one_of("country_codes")),
-        ("language lang locale languagecode", _one_of("languages")),
-        ("currency currencycode", _one_of("currencies")),
-        ("timezone tz zone", _one_of("zones")),
-        ("color colour background fill stroke foreground", _one_of("colours")),
-        ("unit units uom", _one_of("units")),
-        ("status state phase", _one_of("statuses")),
-        ("type kind category class mode", _one_of("types")),
-        ("license licence spdx", _one_of("licences")),
-        ("mimetype contenttype mime mediatype", _one_of("media")),
-        ("method verb", _one_of("methods")),
-        ("level severity priority", _one_of("levels")),
+        ("city town place location", _pick("cities")),
+        ("country nation", _pick("countries")),
+        ("countrycode", _pick("country_codes")),
+        ("language lang locale languagecode", _pick("languages")),
+        ("currency currencycode", _pick("currencies")),
+        ("timezone tz zone", _pick("zones")),
+        ("color colour background fill stroke foreground", _pick("colours")),
+        ("unit units uom", _pick("units")),
+        ("status state phase", _pick("statuses")),
+        ("type kind category class mode", _pick("types")),
+        ("license licence spdx", _pick("licences")),
+        ("mimetype contenttype mime mediatype", _pick("media")),
+        ("method verb", _pick("methods")),
+        ("level severity priority", _pick("levels")),
         (
             "street streetaddress",
             lambda rng: (

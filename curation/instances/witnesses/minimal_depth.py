@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Final
 
 from curation.core.json_types import Json
 from curation.instances.constraints.keyword_values import (
-    array_of,
     item_keywords,
-    names_of,
-    object_of,
+    read_array,
+    read_names,
+    read_object,
 )
 from curation.json.values import is_number
 from curation.schema.subschemas import SchemaLocation
@@ -109,20 +109,20 @@ def _members_needed(
     schema: Mapping[str, Json], dialect: Dialect, *, hinted: bool
 ) -> list[list[Tokens]]:
     """Return groups of members' schemas; each value meets a schema of each group."""
-    types = names_of(schema.get("type"))
+    types = read_names(schema.get("type"))
     if hinted and not types:
         types = [kind for keyword, kind in _HINTS.items() if schema.get(keyword)][:1]
     minimum = schema.get("minItems" if types == ["array"] else "minProperties")
     is_filled = is_number(minimum) and minimum > 0
     if types == ["array"] and is_filled:
         prefix, remaining = item_keywords(schema, dialect)
-        if array_of(schema, prefix):
+        if read_array(schema, prefix):
             return [[(prefix, "0")]]
         return [[(remaining,)]] if remaining else []
     if types != ["object"]:
         return []
-    declared = object_of(schema, "properties")
-    required = [name for name in names_of(schema.get("required")) if name in declared]
+    declared = read_object(schema, "properties")
+    required = [name for name in read_names(schema.get("required")) if name in declared]
     if required:
         return [[("properties", name)] for name in required]
     is_closed = schema.get("additionalProperties") is False

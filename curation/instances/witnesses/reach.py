@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from curation.instances.constraints.compiled_schema import CompiledSchema, memo
 from curation.instances.constraints.keyword_values import (
-    array_of,
     item_keywords,
-    names_of,
-    object_of,
+    read_array,
+    read_names,
+    read_object,
 )
 from curation.schema.keywords import REFERENCE_KEYWORDS
 
@@ -181,7 +181,7 @@ class SchemaGraph:
             unions=tuple(
                 compiled.branches(location, keyword)
                 for keyword in ("anyOf", "oneOf")
-                if array_of(schema, keyword)
+                if read_array(schema, keyword)
             ),
             condition=conditional("if"),
             then=conditional("then"),
@@ -190,7 +190,7 @@ class SchemaGraph:
                 (name, compiled.child(location, (keyword, name)))
                 for keyword in ("dependencies", "dependentSchemas")
                 if keyword in active
-                for name, needs in object_of(schema, keyword).items()
+                for name, needs in read_object(schema, keyword).items()
                 if isinstance(needs, dict)
             ),
             properties=tuple(self._properties(location)),
@@ -199,10 +199,10 @@ class SchemaGraph:
 
     def _properties(self, location: SchemaLocation) -> Iterator[SchemaLocation]:
         schema = location.schema
-        if "type" in schema and "object" not in names_of(schema["type"]):
+        if "type" in schema and "object" not in read_names(schema["type"]):
             return
         for keyword in ("properties", "patternProperties"):
-            for name, member in object_of(schema, keyword).items():
+            for name, member in read_object(schema, keyword).items():
                 if member is not False:
                     yield self.compiled.child(location, (keyword, name))
         if isinstance(schema.get("additionalProperties"), dict):
@@ -210,7 +210,7 @@ class SchemaGraph:
 
     def _elements(self, location: SchemaLocation) -> Iterator[SchemaLocation]:
         schema, child = location.schema, self.compiled.child
-        if "type" in schema and "array" not in names_of(schema["type"]):
+        if "type" in schema and "array" not in read_names(schema["type"]):
             return
         prefix, remaining = item_keywords(schema, self.compiled.dialect)
         for index, member in enumerate(schema[prefix] if prefix else ()):

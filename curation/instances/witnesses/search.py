@@ -15,7 +15,7 @@ from curation.core.benchmark import InstanceKind
 from curation.instances.constraints.conjunction import ALL_TYPES, ExtraConstraint, Goals
 from curation.instances.constraints.interpretations import (
     Interpretations,
-    interpretations_of,
+    make_interpretations,
 )
 from curation.instances.model import SearchFailure, Witness, Witnesses
 from curation.instances.witnesses.builder import (
@@ -26,7 +26,7 @@ from curation.instances.witnesses.builder import (
     WitnessBuilder,
 )
 from curation.instances.witnesses.reach import Guide, SchemaGraph, reached_by
-from curation.json.pointer import tokens_of
+from curation.json.pointer import parse_tokens
 from curation.json.values import identity
 
 if TYPE_CHECKING:
@@ -141,7 +141,9 @@ class WitnessSearch(msgspec.Struct, kw_only=True, eq=False):
             compiled, formats = refused
             self.hinges_on_formats |= not formats
             errors = compiled.errors(value, formats=formats)
-            refused_paths.update(tokens_of(error.instance_pointer) for error in errors)
+            refused_paths.update(
+                parse_tokens(error.instance_pointer) for error in errors
+            )
             self.failures[SearchFailure.REFUSED] = (
                 f"{errors[0].keyword} at {errors[0].schema_pointer or '/'} "
                 f"for {errors[0].instance_pointer or '/'}"
@@ -169,7 +171,7 @@ def find_witnesses(
     """
     if detail := compiled.fault[:200]:
         return Witnesses(witnesses=(), failure=SearchFailure.UNUSABLE, detail=detail)
-    every = interpretations_of(compiled)
+    every = make_interpretations(compiled)
     plan = _Plan(every, seed, budget)
     result = plan.run()
     if not result.witnesses and plan.hinges_on_formats:
@@ -187,7 +189,7 @@ class _Plan:
 
     def __init__(self, every: Interpretations, seed: int, budget: Budget) -> None:
         self.every, self.budget, self.steps = every, budget, budget.steps
-        self.seed = seed_of(every.own, seed)
+        self.seed = derive_seed(every.own, seed)
         self.witnesses: dict[bytes, Witness] = {}
         self.failures: dict[SearchFailure, str] = {}
         #: Whether a value was refused for formats that are not asserted.
@@ -258,7 +260,7 @@ class _Plan:
         return value
 
 
-def seed_of(compiled: CompiledSchema, seed: int) -> bytes:
+def derive_seed(compiled: CompiledSchema, seed: int) -> bytes:
     """Return the seed of the draws for a schema."""
     return hashlib.sha256(compiled.canonical + str(seed).encode()).digest()
 

@@ -17,10 +17,10 @@ from curation.instances.constraints.conjunction import (
 )
 from curation.instances.constraints.keyword_values import (
     accepts_everything,
-    array_of,
     item_keywords,
-    names_of,
-    object_of,
+    read_array,
+    read_names,
+    read_object,
 )
 from curation.json.values import is_number
 
@@ -73,7 +73,7 @@ def ways_to_fail(compiled: CompiledSchema, location: SchemaLocation) -> list[Goa
             consequence = Negation(compiled.child(location, (keyword,)))
             ways.append((test if keyword == "then" else Negation(test), consequence))
     if "type" in schema:
-        allowed = names_of(schema["type"])
+        allowed = read_names(schema["type"])
         numbers = _NUMBERS if "number" in allowed else ()
         refused = (kind for kind in ALL_TYPES if kind not in (*allowed, *numbers))
         ways.append((ExtraConstraint(types=tuple(refused)),))
@@ -86,9 +86,9 @@ def _of_objects(compiled: CompiledSchema, location: SchemaLocation) -> Iterator[
     def negated(*tokens: str) -> Negation:
         return Negation(compiled.child(location, tokens))
 
-    for name in names_of(schema.get("required")):
+    for name in read_names(schema.get("required")):
         yield (ExtraConstraint(types=("object",), forbidden=(name,)),)
-    members = object_of(schema, "properties")
+    members = read_object(schema, "properties")
     for name, member in members.items():
         if not accepts_everything(member):
             yield (with_member(name, (negated("properties", name),)),)
@@ -107,16 +107,16 @@ def _of_dependencies(
     compiled: CompiledSchema, location: SchemaLocation
 ) -> Iterator[Goals]:
     for keyword in ("dependencies", "dependentRequired", "dependentSchemas"):
-        for name, needs in object_of(location.schema, keyword).items():
+        for name, needs in read_object(location.schema, keyword).items():
             presence = ExtraConstraint(types=("object",), schema={"required": [name]})
             if not isinstance(needs, list):
                 yield presence, Negation(compiled.child(location, (keyword, name)))
-            for needed in names_of(needs):
+            for needed in read_names(needs):
                 yield presence, ExtraConstraint(forbidden=(needed,))
 
 
 def _of_scalars(schema: dict[str, Json]) -> Iterator[ExtraConstraint]:
-    values = [*array_of(schema, "enum")]
+    values = [*read_array(schema, "enum")]
     if "const" in schema:
         values.append(schema["const"])
     if {} in values or [] in values:
@@ -141,7 +141,9 @@ def _of_arrays(
 ) -> Iterator[ExtraConstraint]:
     schema = location.schema
     prefix, remaining = item_keywords(schema, compiled.dialect)
-    elements = [(prefix, str(index)) for index in range(len(array_of(schema, prefix)))]
+    elements = [
+        (prefix, str(index)) for index in range(len(read_array(schema, prefix)))
+    ]
     for index, tokens in enumerate([*elements, *([(remaining,)] if remaining else [])]):
         element = compiled.child(location, tokens)
         if not accepts_everything(element.schema):

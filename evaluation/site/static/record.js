@@ -3,7 +3,7 @@
 "use strict";
 const [place, input, state] = ["record", "name", "state"].map((id) => document.getElementById(id));
 
-// As `evaluation.site.records.bundle_of`: the script that holds a record is told by its name.
+// As `evaluation.site.records.bundle_number`: the script that holds a record is told by its name.
 const bundle = (name) => [...new TextEncoder().encode(name)]
   .reduce((value, byte) => (31 * value + byte) % place.dataset.scripts, 0);
 

@@ -20,7 +20,7 @@ from evaluation.suites.concodeeval.suite import (
     ConcodeSettings,
     Reading,
     RecordFields,
-    fields_of,
+    read_fields,
 )
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ _ARTICLES: Final = {"json": "a JSON", "yaml": "a YAML", "xml": "an XML"}
 
 def prompt(record: Record, settings: ConcodeSettings) -> Prompt:
     """Return the prompt of one record; a base form ends with an open fence."""
-    fields = fields_of(record)
+    fields = read_fields(record)
     is_validation = fields.task == "validation"
     body = (_validation if is_validation else _generation)(fields, settings)
     if settings.form == "base":

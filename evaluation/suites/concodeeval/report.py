@@ -16,7 +16,7 @@ import msgspec
 
 from evaluation.core.suite import ScoredResponse, ScoredRun
 from evaluation.reporting.tables import Cell, Table
-from evaluation.results.suite_tables import share_of
+from evaluation.results.suite_tables import compute_share
 from evaluation.suites.common import count_table
 from evaluation.suites.concodeeval.representations import REPRESENTATIONS
 from evaluation.suites.concodeeval.scorer import PARTS
@@ -40,7 +40,7 @@ def tables(run: ScoredRun) -> Iterator[Table]:
     """
     settings = msgspec.convert(run.facts.get("settings") or {}, ConcodeSettings)
     xml_note = _XML_PAPER if settings.reading == "paper" else ""
-    cells = cells_of(run)
+    cells = select_cells(run)
     tasks = {task for task, *_ in cells}
     shots = "Table 2: few-shot" if settings.few_shot else "Table 1: zero-shot"
     yield _by_schema(
@@ -75,7 +75,7 @@ def tables(run: ScoredRun) -> Iterator[Table]:
         yield _cell_table("validation", cells)
 
 
-def cells_of(run: ScoredRun) -> Cells:
+def select_cells(run: ScoredRun) -> Cells:
     """Return the answers that count by their cells.
 
     Their ids name their cells, as there are no details where scoring failed.
@@ -223,7 +223,7 @@ def _cell_table(task: Task, cells: Cells) -> Table:
         for part, answers in by_cell.items():
             row: dict[str, Cell] = {"model": label, "schema > sample": part}
             for name, score in _SCORES[task].items():
-                row[name] = share_of(answers, score)
+                row[name] = compute_share(answers, score)
             if task == "validation":
                 row["macro-F1"] = round(macro_f1(answers), 3)
             rows.append(row)

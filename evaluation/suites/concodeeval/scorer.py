@@ -51,7 +51,7 @@ from evaluation.suites.concodeeval.suite import (
     Reading,
     RecordFields,
     UnreadError,
-    fields_of,
+    read_fields,
 )
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ def concode_scorer(settings: ConcodeSettings) -> Scorer:
     """
 
     def prepare(record: Record) -> Judge:
-        fields = fields_of(record)
+        fields = read_fields(record)
         compiled = None
         if fields.task == "generation":
             compiled = compiled_schema(fields.schema, record.dialect)
@@ -176,7 +176,7 @@ def _verdict(
     if missing == "api_error":
         return _failed(missing, answer)
     if compiled is None:
-        reply = missing or reply_of(answer, settings)
+        reply = missing or parse_reply(answer, settings)
         return _verdict_on_reply(fields, reply, settings.reading)
     if isinstance(compiled, str):
         return msgspec.structs.replace(_failed("schema_error", compiled), counted=False)
@@ -288,7 +288,7 @@ def _verdict_on_reply(fields: RecordFields, reply: str, reading: Reading) -> Ver
     )
 
 
-def reply_of(answer: str, settings: ConcodeSettings) -> str:
+def parse_reply(answer: str, settings: ConcodeSettings) -> str:
     """Return the reply of an answer: `yes`, `no` or `unclear`.
 
     The most explicit verdict counts: after "answer:" and the like, on a separate
@@ -302,9 +302,9 @@ def reply_of(answer: str, settings: ConcodeSettings) -> str:
         settings: The form, as an answer goes on from an open fence, and the reading.
 
     Example:
-        >>> reply_of("There are no violations.", ConcodeSettings())
+        >>> parse_reply("There are no violations.", ConcodeSettings())
         'yes'
-        >>> reply_of("yes or no", ConcodeSettings())
+        >>> parse_reply("yes or no", ConcodeSettings())
         'unclear'
     """
     answer = answer.strip()

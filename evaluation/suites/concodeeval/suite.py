@@ -104,7 +104,7 @@ class RecordFields(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
         )
 
 
-def fields_of(record: Record) -> RecordFields:
+def read_fields(record: Record) -> RecordFields:
     """Return the fields of a record.
 
     Raises:

@@ -194,7 +194,7 @@ def forced_tokens(text: Generation) -> Quantile | None:
     return Quantile(text.forced, at_least=_is_cut_off(text))
 
 
-def median_of(texts: Iterable[Generation], figure: Figure) -> Quantile | None:
+def compute_median(texts: Iterable[Generation], figure: Figure) -> Quantile | None:
     """Return the median of a figure; None where nobody has it."""
     return quantile(50, *_values_and_bounds(texts, figure))
 

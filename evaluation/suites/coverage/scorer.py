@@ -44,7 +44,7 @@ from evaluation.core.records import Record, Response, Verdict
 from evaluation.generation.text_generation import (
     Generation,
     TextEnding,
-    generation_of,
+    read_generation,
 )
 
 if TYPE_CHECKING:
@@ -207,7 +207,7 @@ def coverage_scorer(*, published: bool, as_paper: bool) -> Scorer:
 
 
 def _judged(read: Callable[[str], Judgement], response: Response) -> Verdict:
-    generation = generation_of(response)
+    generation = read_generation(response)
     judgement = read(generation.text) if generation.generated else None
     outcome = classify(generation, judgement)
     detail = generation.detail or (judgement.detail if judgement else "")

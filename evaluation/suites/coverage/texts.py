@@ -84,7 +84,7 @@ class GeneratedText:
         return getattr(self.judgement, reading, None) is TextVerdict.VALID
 
 
-def text_of(scored: ScoredResponse) -> GeneratedText:
+def to_text(scored: ScoredResponse) -> GeneratedText:
     """Return the text of a scored response of suite coverage.
 
     Raises:
@@ -96,12 +96,12 @@ def text_of(scored: ScoredResponse) -> GeneratedText:
     return GeneratedText(
         scored=scored,
         generation=msgspec.convert(scored.writing, Generation),
-        judgement=judgement_of(verdict),
-        outcome=class_of(verdict),
+        judgement=read_judgement(verdict),
+        outcome=name_class(verdict),
     )
 
 
-def judgement_of(verdict: Verdict) -> Judgement | None:
+def read_judgement(verdict: Verdict) -> Judgement | None:
     """Return the readings of a text; None without a text to judge."""
     if verdict.failure_class in SCORING_CLASSES:
         undecided = TextVerdict.UNDECIDED
@@ -111,7 +111,7 @@ def judgement_of(verdict: Verdict) -> Judgement | None:
     return msgspec.convert(verdict.details.get("judgement"), Judgement | None)
 
 
-def class_of(verdict: Verdict) -> TextClass:
+def name_class(verdict: Verdict) -> TextClass:
     """Return the class of a text; scoring that failed leaves it undecided."""
     if verdict.passed:
         return TextClass.COMPLIANT
@@ -123,7 +123,7 @@ def class_of(verdict: Verdict) -> TextClass:
 def texts_by_engine(run: ScoredRun) -> dict[str, list[GeneratedText]]:
     """Return every participant's texts, in the order of the header."""
     return {
-        label: [*map(text_of, responses)] for label, responses in run.by_label.items()
+        label: [*map(to_text, responses)] for label, responses in run.by_label.items()
     }
 
 

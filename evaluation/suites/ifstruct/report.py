@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any
 
 from evaluation.reporting.tables import BRACKETS, Table
-from evaluation.results.suite_tables import pass_rates, passed, share_of
+from evaluation.results.suite_tables import compute_share, pass_rates, passed
 from evaluation.suites.common import count_table
 from evaluation.suites.ifstruct.rows import SLICES, UNKNOWN
 
@@ -50,7 +50,7 @@ def _by_choice(run: ScoredRun) -> Table:
             for index, choice in enumerate(SLICES):
                 parts[index, slices.get(choice, UNKNOWN)][label].append(response)
     rows = (
-        (SLICES[index], drawn, label, passed(side), share_of(side, "structure"))
+        (SLICES[index], drawn, label, passed(side), compute_share(side, "structure"))
         for (index, drawn), part in sorted(parts.items())
         for label, side in part.items()
     )

@@ -36,8 +36,8 @@ from evaluation.suites.ifstruct.rows import (
     STRUCTURE,
     IfstructRecord,
     IfstructSettings,
+    list_slices,
     read_record,
-    slices_of,
 )
 
 if TYPE_CHECKING:
@@ -55,7 +55,10 @@ def ifstruct_scorer(settings: IfstructSettings) -> Scorer:
 
     def prepare(record: Record) -> Judge:
         row = read_record(record.fields)
-        facts: dict[str, Json] = {"slices": slices_of(row), "cluster": row.entity_type}
+        facts: dict[str, Json] = {
+            "slices": list_slices(row),
+            "cluster": row.entity_type,
+        }
 
         def judge(response: Response) -> Verdict:
             flaws, is_parsed = verify(response, row, settings.reading)
@@ -161,7 +164,7 @@ _UNREAD: Final = {
 
 def _verify_answer(answer: str, row: IfstructRecord, reading: str) -> Findings:
     is_published = reading == "published"
-    layout = layout_of(answer, row.output_format, is_published=is_published)
+    layout = parse_layout(answer, row.output_format, is_published=is_published)
     value = _read_answer(layout, row, is_published=is_published)
     flaws = [*_form_flaws(layout, row, value)]
     if isinstance(value, Flaw):
@@ -195,7 +198,7 @@ _BRACKET: Final = re.compile(r"[\[{]")
 _ONE_BLOCK: Final = 2
 
 
-def layout_of(answer: str, language: str, *, is_published: bool = False) -> Layout:
+def parse_layout(answer: str, language: str, *, is_published: bool = False) -> Layout:
     """Return the parts of an answer.
 
     A fence is three backticks at the beginning of a line. The first one opens the

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from curation.instances.constraints.compiled_schema import CompiledSchema
-from curation.json.pointer import at, pointer, tokens_of
+from curation.json.pointer import at, parse_tokens, pointer
 from curation.schema.dialects import DIALECTS
 from curation.schema.keywords import KeywordKind, names_of_kind
 from curation.schema.subschemas import edited_objects
@@ -206,7 +206,7 @@ def undeclared_members(marked: jsonschema_rs.Validator, value: Json) -> tuple[st
             declared[location].update(names)
     undeclared = []
     for location in declared.keys() - complete:
-        tokens = tokens_of(location)
+        tokens = parse_tokens(location)
         members: Any = at(value, tokens)
         undeclared += [
             pointer((*tokens, name)) for name in members.keys() - declared[location]

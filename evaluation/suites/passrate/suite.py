@@ -16,7 +16,7 @@ import msgspec
 from curation.core.documents import Explained, Rejected
 from curation.json.pointer import at, tokens_of_fragment
 from curation.json.text import parse, plain
-from curation.json.values import type_of
+from curation.json.values import json_type
 from curation.system.registry import imported_late
 from evaluation.core.records import Message, Prompt, Record
 from evaluation.core.suite import ScoredResponse, ScoredRun, Suite
@@ -158,7 +158,7 @@ def _type(schema: Json, root: Mapping[str, Json]) -> str:
             return implied
     values = schema.get("enum", [schema["const"]] if "const" in schema else None)
     if isinstance(values, list):
-        return "|".join(dict.fromkeys(map(type_of, values))) or "any"
+        return "|".join(dict.fromkeys(map(json_type, values))) or "any"
     return "any"
 
 
@@ -192,10 +192,10 @@ _NOTE: Final = (
 
 def tables(run: ScoredRun) -> Iterator[Table]:
     """Yield the suite's own table."""
-    from evaluation.results.suite_tables import groups_of, texts_of_group  # noqa: PLC0415 - heavy
+    from evaluation.results.suite_tables import make_groups, texts_of_group  # noqa: PLC0415 - heavy
 
     rows: list[tuple[Cell, ...]] = []
-    for group in groups_of(run.by_label):
+    for group in make_groups(run.by_label):
         for label, responses in run.by_label.items():
             rows.append((group, label, *_rates(texts_of_group(responses, group))))
     rates = ("answered", "strict", "schema", "degraded")
@@ -209,7 +209,7 @@ def tables(run: ScoredRun) -> Iterator[Table]:
 
 
 def _rates(responses: Sequence[ScoredResponse]) -> tuple[Cell, ...]:
-    from evaluation.results.suite_tables import passed, share_of  # noqa: PLC0415 - heavy
+    from evaluation.results.suite_tables import compute_share, passed  # noqa: PLC0415 - heavy
 
     counted = [scored for scored in responses if scored.verdict.counted]
     answered = [
@@ -221,8 +221,8 @@ def _rates(responses: Sequence[ScoredResponse]) -> tuple[Cell, ...]:
         len(responses),
         passed(counted),
         passed(answered),
-        share_of(counted, "strict"),
-        share_of(counted, "schema"),
+        compute_share(counted, "strict"),
+        compute_share(counted, "schema"),
         "yes" if len(counted) - len(answered) > _DEGRADED * len(counted) else "",
     )
 

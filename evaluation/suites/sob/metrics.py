@@ -22,7 +22,7 @@ from referencing import Registry
 from curation.core.documents import Explained
 from curation.core.json_types import Json, UntypedJson
 from curation.json.text import plain
-from curation.json.values import type_of
+from curation.json.values import json_type
 from curation.schema.dialects import DRAFT_2020_12, declared
 from curation.validation.metaschemas import RUST_VALIDATORS, refuse
 from curation.validation.python_validators import PYTHON_VALIDATORS
@@ -119,7 +119,7 @@ class TargetSchema(NamedTuple):
         return _line(failure.message) if failure else None
 
 
-def dialect_of(schema: Json) -> str:
+def read_dialect(schema: Json) -> str:
     """Return the name of the dialect that a schema declares, by default 2020-12."""
     uri = schema.get("$schema") if isinstance(schema, dict) else None
     return (declared(uri) or DRAFT_2020_12).name
@@ -133,7 +133,7 @@ def compile_schema(schema: Json, settings: SobSettings) -> TargetSchema:
     jsonschema if only that accepts the schema.
     """
     value: UntypedJson = plain(schema)
-    dialect = "draft-07" if settings.published else dialect_of(schema)
+    dialect = "draft-07" if settings.published else read_dialect(schema)
     if not settings.published:
         with suppress(
             *(KeyError, ValueError),
@@ -420,7 +420,7 @@ def _has_published_type(schema: Json, path: str, value: Json) -> bool:
     expected = _published_type(schema, path)
     if isinstance(value, float):
         return expected == "number"
-    kind = type_of(value)
+    kind = json_type(value)
     return kind == expected or (kind == "integer" and expected == "number")
 
 

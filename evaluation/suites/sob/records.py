@@ -30,7 +30,7 @@ from evaluation.core.records import (
     Response,
 )
 from evaluation.suites.common import SAMPLE, published_files, published_rows
-from evaluation.suites.sob.metrics import SobSettings, dialect_of
+from evaluation.suites.sob.metrics import SobSettings, read_dialect
 
 #: Where a context comes from: texts, OCR of images, transcripts of speech.
 Source: TypeAlias = Literal["text", "image", "audio"]
@@ -93,7 +93,7 @@ class SobRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     split: str = ""
 
 
-def weight_of(complexity: str, difficulty: str = "") -> float:
+def compute_weight(complexity: str, difficulty: str = "") -> float:
     """Return a record's weight by its schema, or by its question; 0 if unknown."""
     for word in (complexity, difficulty):
         if word.lower() in COMPLEXITY_WEIGHTS:
@@ -101,7 +101,7 @@ def weight_of(complexity: str, difficulty: str = "") -> float:
     return 0.0
 
 
-def complexity_of(schema: Json) -> str:
+def measure_complexity(schema: Json) -> str:
     """Return how hard a schema is, by the paper's definition.
 
     Hard is an array of objects, or three levels of objects and arrays; medium is two
@@ -134,7 +134,7 @@ def suite_record(record: SobRecord) -> Record:
         group=record.source,
         split=record.split,
         schema=write(schema),
-        dialect=dialect_of(schema),
+        dialect=read_dialect(schema),
         fields=msgspec.to_builtins(record),
     )
 
@@ -225,11 +225,11 @@ def _record_of_row(row: Mapping[str, Json], where: str) -> SobRecord:
     difficulty = str(row.get("question_difficulty") or "")
     if not complexity and not difficulty:
         # It is as hard as its schema: else it would weigh nothing.
-        complexity = complexity_of(schema)
+        complexity = measure_complexity(schema)
     return SobRecord(
         record_id=_text(row, "record_id", where),
         split=split[1] if (split := _SPLIT.search(where)) else "",
-        source=_source_of(row, where),
+        source=_find_source(row, where),
         category=str(row.get("source_category") or ""),
         context=_text(row, "context", where),
         question=_text(row, "question", where),
@@ -240,7 +240,7 @@ def _record_of_row(row: Mapping[str, Json], where: str) -> SobRecord:
     )
 
 
-def _source_of(row: Mapping[str, Json], where: str) -> Source:
+def _find_source(row: Mapping[str, Json], where: str) -> Source:
     """Return a row's source by a column, or by the name of its file."""
     for column, source in _COLUMNS.items():
         if row.get(column) is not None:
@@ -311,7 +311,7 @@ _SYSTEM: Final = (
 )
 
 
-def prompt_of(record: Record, settings: SobSettings) -> Prompt:
+def make_prompt(record: Record, settings: SobSettings) -> Prompt:
     """Return two messages, as the paper's section 5.2 describes them.
 
     They paraphrase the authors' messages. Like these they ask for

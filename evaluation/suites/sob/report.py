@@ -78,7 +78,7 @@ _NUMBERS: Final = ("weight", "words", "properties", "required")
 _TEXTS: Final = ("category", "complexity")
 
 
-def answers_of(run: ScoredRun) -> pl.DataFrame:
+def answer_table(run: ScoredRun) -> pl.DataFrame:
     """Return the one table of a run: a line for each answer.
 
     Scoring that failed leaves figures of 0, and the weight of the record by its other
@@ -119,7 +119,7 @@ def summarise(answers: pl.DataFrame) -> list[SourceSummary]:
     published, so that the last digits differ.
 
     Args:
-        answers: Lines of `answers_of`.
+        answers: Lines of `answer_table`.
     """
     on_sources = answers.filter(pl.col("source").is_in(SOURCES))
     order = ("model", pl.col("source").cast(pl.Enum(SOURCES)))
@@ -230,7 +230,7 @@ _WEIGHTS: Final = "weighted by the schema's complexity (medium 2, hard 3)"
 
 def tables(run: ScoredRun) -> Iterator[Table]:
     """Yield the suite's tables for one model or several."""
-    answers = answers_of(run)
+    answers = answer_table(run)
     counted = answers.filter("counted")
     summaries = summarise(counted)
     yield _leaderboard_table(run, answers, summaries)

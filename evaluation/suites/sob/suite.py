@@ -35,11 +35,11 @@ from evaluation.suites.sob.metrics import (
 from evaluation.suites.sob.records import (
     PUBLISHED,
     SobRecord,
-    prompt_of,
+    compute_weight,
+    make_prompt,
     response_of_line,
     sob_record,
     suite_records,
-    weight_of,
 )
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def _facts(record: SobRecord, expected: Expectation) -> Mapping[str, Json]:
         "complexity": record.schema_complexity,
         "difficulty": record.question_difficulty,
         "cluster": record.family,
-        "weight": weight_of(record.schema_complexity, record.question_difficulty),
+        "weight": compute_weight(record.schema_complexity, record.question_difficulty),
         "words": len(record.context.split()),
         "properties": len(schema.get("properties") or ()),
         "required": len(schema.get("required") or ()),
@@ -229,7 +229,7 @@ SUITE: Final = Suite(
     settings=SobSettings,
     classes={kind.value: kind.explanation for kind in Mistake},
     records=suite_records,
-    prompt=prompt_of,
+    prompt=make_prompt,
     scorer=sob_scorer,
     tables=imported_late("evaluation.suites.sob.report", "tables"),
     published=PUBLISHED,

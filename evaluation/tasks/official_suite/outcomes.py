@@ -27,7 +27,7 @@ class SuiteFailure(Explained):
     CONTRADICTED = ("contradicted", "two answers after the same tokens")
 
 
-def failures_of(row: Row) -> set[SuiteFailure]:
+def list_failures(row: Row) -> set[SuiteFailure]:
     """Return why a row of the task `test-suite` is not passed; nothing if it is."""
     valid = number_in(row, "valid", sum(walk.valid for walk in row.walks))
     if row.result is Result.COMPILE_ERROR:

@@ -12,7 +12,7 @@ from evaluation.core.cases import WalkVerdict
 from evaluation.reporting.tables import NOT_RUN, Cell, Rate, Table
 from evaluation.results.outcomes import engine_is_right
 from evaluation.tasks.official_suite import NAME
-from evaluation.tasks.official_suite.outcomes import SuiteFailure, failures_of
+from evaluation.tasks.official_suite.outcomes import SuiteFailure, list_failures
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,7 +68,7 @@ def suite_cases(run: RunRows) -> pl.DataFrame:
                 "config": row.config,
                 "suite": str(row.label.get("suite")),
                 "category": str(row.label.get("category")),
-                "failures": sorted(failures_of(row)),
+                "failures": sorted(list_failures(row)),
                 "valid": valid,
                 "valid_accepted": right.count(True),
                 "invalid": len(walked) - valid,

@@ -35,9 +35,9 @@ from curation.system.user_files import raw_folder
 from evaluation.core.cases import Case, InstanceWalk
 from evaluation.core.run_header import TaskSettings
 from evaluation.core.task import AcceptedSetting, Task, TaskInput
-from evaluation.tasks.drafts import draft_named, drafts_of
+from evaluation.tasks.drafts import draft_named, read_drafts
 from evaluation.tasks.official_suite import NAME
-from evaluation.tasks.official_suite.outcomes import failures_of
+from evaluation.tasks.official_suite.outcomes import list_failures
 
 if TYPE_CHECKING:
     from evaluation.core.records import Record
@@ -179,7 +179,7 @@ def cases(
         BadUsage: the suite lacks a draft, or `optional` is not a truth value.
         Unavailable: the suite is unavailable.
     """
-    drafts = drafts_of(settings) or [DRAFT_2020_12]
+    drafts = read_drafts(settings) or [DRAFT_2020_12]
     is_included = settings.values.get("optional", False)
     if not isinstance(is_included, bool):
         raise BadUsage(f"--set optional={is_included}: neither true nor false")
@@ -211,10 +211,10 @@ def draft_cases(suite: Acquired, draft: str, *, optional: bool) -> Iterator[Case
     name = draft_named(draft).name
     for id_, case, is_remote in read_suite_cases(suite, draft, optional=optional):
         if not is_remote and id_.rpartition("/")[0] not in _LEFT_OUT:
-            yield case_of(name, id_, case, f"{suite.archive}@{suite.commit}")
+            yield make_case(name, id_, case, f"{suite.archive}@{suite.commit}")
 
 
-def case_of(draft: str, id_: str, case: SuiteCase, suite: str) -> Case:
+def make_case(draft: str, id_: str, case: SuiteCase, suite: str) -> Case:
     """Return the case for engines from one case of the suite.
 
     Args:
@@ -260,5 +260,5 @@ TASK: Final = Task(
         AcceptedSetting("drafts", "drafts, separated by commas"),
         AcceptedSetting("optional", "true: the optional tests too"),
     ),
-    passes=lambda row: not failures_of(row),
+    passes=lambda row: not list_failures(row),
 )

@@ -22,7 +22,7 @@ from evaluation.generation.text_generation import GenerationRequest
 from evaluation.masks.run_folder import AppendedLines, read_lines
 from evaluation.servers.client import RequestLimits, ServerClient
 from evaluation.servers.model_server import served_model
-from evaluation.servers.models import prices_of
+from evaluation.servers.models import find_prices
 from evaluation.servers.pacing import Account, Spending, SpendingLimit
 from evaluation.servers.provider import is_served, split_provider
 from evaluation.servers.served_model import ServedModel
@@ -52,7 +52,7 @@ class Acceptance(msgspec.Struct, frozen=True, kw_only=True):
     date: str
 
 
-def servers_of(address: str, *ways: str) -> list[ModelServer]:
+def list_servers(address: str, *ways: str) -> list[ModelServer]:
     """Return a served model in these ways and all of its provider's.
 
     Schemas are sent as they are.
@@ -89,8 +89,8 @@ def ask_records(
         CsbdataError: the server does not answer, or knows neither key nor model.
     """
     # The last way constrains most.
-    server = [server for server in servers_of(address) if server.way != _LOOSE][-1]
-    prices = prices_of(None, server.connection, max_cost)
+    server = [server for server in list_servers(address) if server.way != _LOOSE][-1]
+    prices = find_prices(None, server.connection, max_cost)
     requests = [
         GenerationRequest(
             record=record,

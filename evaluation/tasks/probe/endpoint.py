@@ -27,11 +27,11 @@ from evaluation.generation.text_generation import (
 )
 from evaluation.reporting.tables import Table
 from evaluation.servers.client import ServerClient
-from evaluation.servers.models import prices_of
+from evaluation.servers.models import find_prices
 from evaluation.servers.pacing import Account, Spending, SpendingLimit
 from evaluation.servers.provider import PROMPT_ALONE
 from evaluation.servers.served_model import ConditionUnavailable, ServedModel
-from evaluation.tasks.probe.acceptance import servers_of
+from evaluation.tasks.probe.acceptance import list_servers
 from evaluation.tasks.probe.outcomes import ProbeOutcome
 from evaluation.tasks.probe.probe import KEYWORD_PROBES
 
@@ -200,9 +200,9 @@ def probe_endpoint(
         NotPermitted: the key is missing or wrong (exit 77).
         NoInput: the server has no such model (exit 66).
     """
-    free, *servers = servers_of(address, PROMPT_ALONE)
+    free, *servers = list_servers(address, PROMPT_ALONE)
     connection = free.connection
-    prices = prices_of(None, connection, max_cost)
+    prices = find_prices(None, connection, max_cost)
     limit = min(max_requests or MAX_REQUESTS, MAX_REQUESTS)
     cost = "the cost is unknown"
     if prices is not None:

@@ -13,7 +13,7 @@ import msgspec
 
 from curation.core.documents import Explained
 from evaluation.core.cases import Result, Row
-from evaluation.results.outcomes import Outcome, number_in, outcome_of
+from evaluation.results.outcomes import Outcome, number_in, read_outcome
 
 _TABLE: Final = Path(__file__).with_name("support.toml")
 #: The version of a document that names none.
@@ -182,7 +182,7 @@ def outcome(row: Row) -> ProbeOutcome:
     texts = number_in(row, "texts", len(row.walks))
     if row.result is Result.OK and len(row.walks) < texts:
         return ProbeOutcome.CRASH
-    return of_outcome(outcome_of(row), texts)
+    return of_outcome(read_outcome(row), texts)
 
 
 def of_outcome(outcome: Outcome, texts: int) -> ProbeOutcome:

@@ -87,7 +87,8 @@ def theoretical_coverage(
         for engine, basis in ((name, basis) for name in bases for basis in bases[name]):
             title, support_in = basis
             levels = [
-                coverage(used[key], support_in(contexts_of(used[key]))) for key in keys
+                coverage(used[key], support_in(list_contexts(used[key])))
+                for key in keys
             ]
             took = [
                 compiled[engine, *key] for key in keys if (engine, *key) in compiled
@@ -123,11 +124,11 @@ def _used(label: Mapping[str, UntypedJson]) -> Iterator[str]:
                 yield FORMAT + (name if is_probed else UNKNOWN)
 
 
-def contexts_of(features: Iterable[str]) -> frozenset[str]:
+def list_contexts(features: Iterable[str]) -> frozenset[str]:
     """Return the contexts of probes that a schema with these features has.
 
     Example:
-        >>> sorted(contexts_of(["items", "@minmaxLength"]))
+        >>> sorted(list_contexts(["items", "@minmaxLength"]))
         ['item', 'property', 'root']
     """
     used = frozenset(features)
@@ -143,7 +144,7 @@ def _bases(
     Each is a function from the contexts of a schema to the features supported there; a
     document knows no contexts.
     """
-    for declaration in _declarations_of(name):
+    for declaration in _list_declarations(name):
         yield declaration.title, declaration.features_in
     told_apart = [
         result._replace(feature=FORMAT + FORMAT_OF_PROBE[result.name])
@@ -221,7 +222,7 @@ def _features(
 ) -> Table:
     columns: dict[str, Mapping[str, Cell]] = {}
     for engine, results in by_engine.items():
-        for declaration in _declarations_of(names.get(engine, "")):
+        for declaration in _list_declarations(names.get(engine, "")):
             columns[f"{declaration.title}: documents"] = {
                 name: declaration.of(name).value for name in features()
             }
@@ -263,7 +264,7 @@ def _figure() -> Table:
     )
 
 
-def _declarations_of(name: str) -> list[Declaration]:
+def _list_declarations(name: str) -> list[Declaration]:
     return [
         declaration for declaration in declarations() if name in declaration.engines
     ]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from evaluation.core.cases import Case, InstanceWalk
 from evaluation.core.run_header import TaskSettings
 from evaluation.core.task import AcceptedSetting, Task, TaskInput
-from evaluation.tasks.drafts import drafts_of
+from evaluation.tasks.drafts import read_drafts
 from evaluation.tasks.probe import NAME
 from evaluation.tasks.probe.outcomes import GOOD, outcome
 from evaluation.tasks.probe.probe import KEYWORD_PROBES, PlacedProbe, pairs, place_probe
@@ -45,11 +45,11 @@ def cases(_records: Iterable[Record], settings: TaskSettings) -> Iterator[Case]:
     In the dialects of the setting `drafts`; without it, each probe in the newest
     dialect that has it. Raises `BadUsage` for an unknown draft.
     """
-    for placed_probe in all_placed(drafts_of(settings)):
-        yield case_of(placed_probe)
+    for placed_probe in all_placed(read_drafts(settings)):
+        yield make_case(placed_probe)
 
 
-def case_of(placed_probe: PlacedProbe) -> Case:
+def make_case(placed_probe: PlacedProbe) -> Case:
     """Return the case of one probe in one context."""
     walks = [InstanceWalk(text=_text(placed_probe.valid), valid=True)]
     walks += [

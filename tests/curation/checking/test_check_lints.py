@@ -20,7 +20,7 @@ from curation.json.text import parse
 from curation.references.schema import Schema
 from curation.schema.dialects import DRAFT_07
 from curation.sources.schema_files import SchemaFile
-from curation.system.progress import progress_of
+from curation.system.progress import make_progress
 from curation.validation.metaschemas import RUST_VALIDATORS
 
 if TYPE_CHECKING:
@@ -124,7 +124,9 @@ def test_the_remedy_is_one_that_helps(member: Json, remedy: str) -> None:
     """A reference out of the schema is no problem to `check`, and one to a target."""
     content = json.dumps({"type": "object", "properties": {"p": member}}).encode()
     file = SchemaFile(name="a.json", content=content, path=None)
-    (fit,) = judge_files([file], load_profiles("anthropic"), progress_of(1), Engines())
+    (fit,) = judge_files(
+        [file], load_profiles("anthropic"), make_progress(1), Engines()
+    )
     fix = fit.fixes.get("anthropic")
     assert remedy in (fix.sentence if fix else fit.fault)
 
@@ -143,6 +145,6 @@ def test_a_text_is_parsed_once_for_all_targets(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(schema_fit, "_fix", lambda *_: found)
     file = SchemaFile(name="a.json", content=b'{"type": "object"}', path=None)
     targets = load_profiles("anthropic,openai-strict")
-    (fit,) = judge_files([file], targets, progress_of(1), Engines())
+    (fit,) = judge_files([file], targets, make_progress(1), Engines())
     assert {*fit.fixes} == {"anthropic", "openai-strict"}
     assert texts == [file.content]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from curation.checking.parts import parts_of
+from curation.checking.parts import find_parts
 from curation.json.pointer import pointer
 from curation.sources.contents import held_schemas
 
@@ -61,7 +61,7 @@ def test_the_schemas_of_tools_and_requests_are_found(
     document: UntypedJson, places: list[str], faults: list[tuple[str, str]]
 ) -> None:
     """Where they are written, by the reader that `csbdata fit` has."""
-    parts, problems = parts_of(document)
+    parts, problems = find_parts(document)
     assert [pointer(part.tokens) for part in parts] == places
     assert [problem.pointer for problem in problems] == [place for place, _ in faults]
     for problem, (_, words) in zip(problems, faults, strict=True):
@@ -100,7 +100,7 @@ def test_a_description_is_one_library(
             "schemas": {"a": _SCHEMA, "c": {"items": {"$ref": reference}}},
         },
     }
-    (part,), problems = parts_of(document)
+    (part,), problems = find_parts(document)
     schema: UntypedJson = part.schema
     library = schema[holder]
     assert [*library] == ["/components/schemas/a", "/components/schemas/c"]

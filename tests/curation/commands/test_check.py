@@ -692,8 +692,8 @@ def test_a_mapping_is_gone_through_once_for_all_its_problems(
     members = root.value[0][1]
     members.value = pairs = _Pairs(members.value)
     monkeypatch.setattr(yaml, "compose", lambda *_, **__: root)
-    place_of = places_in_yaml(b"")
-    places = [place_of(f"/properties/{name}/default") for name in names]
+    relative_name = places_in_yaml(b"")
+    places = [relative_name(f"/properties/{name}/default") for name in names]
     assert places == [
         (2 + number, lines[number].index("default") + 1) for number in range(4_000)
     ]

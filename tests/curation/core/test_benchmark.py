@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from curation.core.benchmark import (
     CONFIGS,
     SPLITS,
-    bounds_of,
+    assign_split,
     in_benchmark_order,
     natural_key,
-    split_of,
+    split_bounds,
 )
 from curation.core.hub_names import dataset_name, model_name
 from tests.made import sha256
@@ -22,23 +22,23 @@ from tests.made import sha256
 
 def test_splits_take_their_shares() -> None:
     """Of many keys about 60, 10 and 30 of a hundred go to the three splits."""
-    counts = Counter(split_of(sha256(str(number))[:16]) for number in range(10_000))
+    counts = Counter(assign_split(sha256(str(number))[:16]) for number in range(10_000))
     shares = [counts[split] / 100 for split in SPLITS]
     assert shares == pytest.approx([60, 10, 30], abs=1.5)
 
 
 def test_the_bounds_of_the_splits() -> None:
     """The first and the last key are in the first and the last split."""
-    assert split_of("0" * 16) == "train"
-    assert split_of("f" * 16) == "test"
+    assert assign_split("0" * 16) == "train"
+    assert assign_split("f" * 16) == "test"
 
 
 @pytest.mark.parametrize("split", SPLITS)
 def test_the_bounds_of_a_split_are_its_own_keys(split: str) -> None:
     """The least and the greatest key belong to it, their neighbours do not."""
-    lower, upper = bounds_of(split)
+    lower, upper = split_bounds(split)
     keys = [f"{number:016x}" for number in (lower - 1, lower, upper - 1, upper)]
-    inside = [split_of(key) == split for key in keys if 0 <= int(key, 16) < 2**64]
+    inside = [assign_split(key) == split for key in keys if 0 <= int(key, 16) < 2**64]
     outside_first, outside_last = lower == 0, upper == 2**64
     wanted = [False] * (not outside_first) + [True, True] + [False] * (not outside_last)
     assert inside == wanted

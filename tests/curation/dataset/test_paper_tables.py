@@ -17,7 +17,7 @@ from curation.dataset.paper_tables import (
     MEASURES,
     RawFigures,
     Spread,
-    draft_of,
+    declared_draft,
     figure_2,
     measure_schema,
     measure_schemas,
@@ -108,7 +108,7 @@ NO_DRAFT: tuple[Any, ...] = (True, {}, [])
 )
 def test_a_draft_is_a_part_of_the_roots_declaration(schema: Json, draft: str) -> None:
     """Whatever else stands in it; what declares nothing has none."""
-    assert draft_of(schema) == draft
+    assert declared_draft(schema) == draft
 
 
 def test_figure_2_ranks_by_schemas() -> None:

@@ -30,10 +30,10 @@ from curation.dataset.parquet import (
     RECORDS,
     ROW_GROUP_LENGTH,
     SplitFiles,
-    columns_of,
     file_name,
+    make_columns,
+    make_table,
     split_files,
-    table_of,
     table_of_columns,
     write_sorted,
 )
@@ -196,9 +196,9 @@ _ROWS = st.lists(
 @given(rows=_ROWS)
 def test_a_table_holds_what_the_rows_hold(rows: list[_Row]) -> None:
     """Nulls, empty lists and any text come out of it as they went in."""
-    table = table_of(rows, columns_of(_Row))
+    table = make_table(rows, make_columns(_Row))
     table.validate(full=True)
-    assert table.schema == columns_of(_Row)
+    assert table.schema == make_columns(_Row)
     held = [{**row, "parts": tuple(row["parts"])} for row in table.to_pylist()]
     assert held == list(map(asdict, rows))
 
@@ -212,7 +212,7 @@ def test_a_value_of_another_type_is_refused() -> None:
 def test_half_of_a_surrogate_pair_is_refused() -> None:
     """Parquet holds UTF-8; who has such a text must say what stands there instead."""
     with pytest.raises(UnicodeEncodeError):
-        table_of([replace(_ROW, name="\ud800")], columns_of(_Row))
+        make_table([replace(_ROW, name="\ud800")], make_columns(_Row))
 
 
 @pytest.mark.slow

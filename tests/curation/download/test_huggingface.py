@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from curation.dataset.editions import open_edition
 from curation.download.huggingface import (
     HubTimeLimits,
-    fault_of,
+    describe_fault,
     hub_client,
     hub_wait,
     rate_limit_watch,
@@ -96,7 +96,7 @@ def test_every_failure_is_one_kind_of_fault(
     error: Exception, kind: type[CsbdataError]
 ) -> None:
     """It names the repository, in one line."""
-    fault = fault_of(error, "owner/name")
+    fault = describe_fault(error, "owner/name")
     assert type(fault) is kind
     assert "\n" not in str(fault)
     assert isinstance(error, CsbdataError) or "owner/name" in str(fault)
@@ -112,7 +112,7 @@ def test_every_error_of_the_library_is_known() -> None:
     assert len(kinds) > 8
     for kind in kinds:
         assert (
-            fault_of(_error(404, kind), "owner/name").exit_code
+            describe_fault(_error(404, kind), "owner/name").exit_code
             != CsbdataError.exit_code
         )
 

@@ -16,11 +16,11 @@ from curation.fit.engine_evidence import (
     FeatureSet,
     Head,
     LearntFeatures,
-    evidence_of,
-    judgement_of,
+    find_evidence,
+    read_judgement,
 )
 from curation.fit.profile import TargetKind
-from curation.fit.verdict import Verdict, verdict_of
+from curation.fit.verdict import Verdict, decide_verdict
 from curation.system.errors import BadUsage
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def test_outcomes_are_of_schemas_like_it(
     engine: str, schema: UntypedJson, sentence: str
 ) -> None:
     """With all of its features and few others; else with many others."""
-    assert sentence in evidence_of(schema, engine).measured[0]
+    assert sentence in find_evidence(schema, engine).measured[0]
 
 
 @pytest.mark.parametrize(
@@ -113,8 +113,8 @@ def test_features_of_real_schemas_decide(
     engine: str, schema: UntypedJson, verdict: Verdict, sentence: str
 ) -> None:
     """Sure ones accept, rejected ones reject, the most doubtful one is named."""
-    findings = evidence_of(schema, engine).findings
-    assert verdict_of(findings) is verdict
+    findings = find_evidence(schema, engine).findings
+    assert decide_verdict(findings) is verdict
     assert all(sentence in finding.sentence for finding in findings)
 
 
@@ -149,8 +149,8 @@ def test_an_outcome_of_a_trial_is_a_verdict_with_counts(
     trial: dict[str, Any], verdict: Verdict, sentence: str
 ) -> None:
     """What the engine did decides; a passed value names the keyword that forbids it."""
-    judged = judgement_of(EngineTrial(engine="e 1.0", **trial))
-    assert verdict_of(judged.findings) is verdict
+    judged = read_judgement(EngineTrial(engine="e 1.0", **trial))
+    assert decide_verdict(judged.findings) is verdict
     assert sentence in judged.measured[0]
     sentences = [finding.sentence for finding in judged.findings]
     assert ("rejected: no $ref" in sentences) is ("refusal" in trial)

@@ -20,7 +20,7 @@ from pydantic import BaseModel
 
 from curation.core.json_types import UntypedJson
 from curation.fit.profile import SourceKind, load_profile
-from curation.fit.verdict import FAILING, Verdict, judge_fit, verdict_of
+from curation.fit.verdict import FAILING, Verdict, decide_verdict, judge_fit
 from curation.schema.dialects import ANY_DIALECT
 from curation.schema.keywords import ANNOTATIONS, KNOWN_KEYWORDS, TYPE_OF_KEYWORD
 from curation.schema.subschemas import edited
@@ -99,7 +99,7 @@ def test_strict_mode_is_judged_as_the_service_did(tmp_path: Path) -> None:
         if sent is None:
             continue
         judged += 1
-        verdict = verdict_of(judge_fit(sent, profile))
+        verdict = decide_verdict(judge_fit(sent, profile))
         right = Verdict.REJECTED
         if unique_id in accepted:
             right = Verdict.ACCEPTED
@@ -188,7 +188,7 @@ def _assert_agrees(target: str, command: Sequence[str], folder: Path) -> None:
     counts, apart = Counter[tuple[Verdict, bool]](), []
     for text, schema, line in zip(texts, schemas, run.stdout.splitlines(), strict=True):
         findings = judge_fit(json.loads(text), load_profile(target))
-        verdict, is_taken = verdict_of(findings), _is_same(schema, json.loads(line))
+        verdict, is_taken = decide_verdict(findings), _is_same(schema, json.loads(line))
         counts[verdict, is_taken] += 1
         own = [
             it

@@ -23,18 +23,18 @@ from curation.fit.narrowing import without_patterns
 from curation.fit.positions import positions
 from curation.fit.profile import load_profile
 from curation.fit.reshaping import dropped
-from curation.fit.residual import rest_of, sentences, whole
+from curation.fit.residual import residual_schema, sentences, whole
 from curation.fit.rewrites import EXACT, SAFE, UNSAFE
-from curation.fit.rewriting import SAFE_CLAIMS, meaning_of
-from curation.fit.scan import scan_of
-from curation.fit.shapes import SHAPE, Shaped, shape_of, with_shape
+from curation.fit.rewriting import SAFE_CLAIMS, without_marks
+from curation.fit.scan import scan_schema
+from curation.fit.shapes import SHAPE, Shaped, derive_shape, with_shape
 from curation.fit.verdict import Verdict, is_sendable, judge_fit
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.near_misses.search import find_near_misses
 from curation.instances.witnesses.search import Budget, find_witnesses
-from curation.json.pointer import fragment_of
+from curation.json.pointer import to_fragment
 from curation.json.values import identity
-from curation.relation.comparer import Comparer, text_of
+from curation.relation.comparer import Comparer, to_text
 from curation.relation.questions import AlgebraAnswer
 from curation.schema.dialects import DRAFT_07, DRAFT_2020_12
 from curation.system.errors import BadData
@@ -74,7 +74,7 @@ def test_what_is_dropped_is_told_in_the_order_of_the_schema() -> None:
     """A set of keywords has another order in each process."""
     names = ("minItems", "maximum", "pattern", "maxItems", "minimum", "maxLength")
     schema: dict[str, Json] = dict.fromkeys(names, 1)
-    told = shape_of(dropped(schema, frozenset(schema))).dropped
+    told = derive_shape(dropped(schema, frozenset(schema))).dropped
     assert list(told) == list(schema)
 
 
@@ -389,9 +389,9 @@ def test_a_schema_is_judged_once_for_each_step(
 
     def counting(schema: Json) -> object:
         judged.append(schema)
-        return scan_of(schema)
+        return scan_schema(schema)
 
-    monkeypatch.setattr(verdict, "scan_of", counting)
+    monkeypatch.setattr(verdict, "scan_schema", counting)
     schema = {"properties": {"a": {"oneOf": [_STRING, {"type": "null"}]}}}
     fit = fit_schema(schema, OPENAI, comparer=comparer)
     assert len(fit.steps) > 1
@@ -410,15 +410,15 @@ def test_what_no_safe_rewrite_mends_is_dropped_and_said(comparer: Comparer) -> N
     assert (fit.fits, fit.claim) == (True, Claim.WIDER)
     assert "uniqueItems: true" in str(fit.schema)
     assert list(sentences(fit)) == ["/properties/a: `uniqueItems` must be true"]
-    rest = CompiledSchema(rest_of(fit), DRAFT_2020_12)
+    rest = CompiledSchema(residual_schema(fit), DRAFT_2020_12)
     repeated: Json = {"a": ["b", "b"]}
     assert CompiledSchema(fit.schema, DRAFT_2020_12).is_valid(repeated)
     assert not rest.is_valid(repeated)
     with pytest.raises(BadData, match="uniqueItems"):
         decode(repeated, fit)
-    both: Json = {"allOf": [fit.meaning, rest_of(fit)]}
+    both: Json = {"allOf": [fit.meaning, residual_schema(fit)]}
     proofs = comparer.proofs(
-        text_of(both, DRAFT_2020_12), text_of(whole(fit), DRAFT_2020_12)
+        to_text(both, DRAFT_2020_12), to_text(whole(fit), DRAFT_2020_12)
     )
     assert proofs.first_in_second
 
@@ -428,8 +428,11 @@ def test_what_is_ignored_is_the_rest(comparer: Comparer) -> None:
     schema = _object(a={"type": "string", "pattern": "^a"})
     fit = fit_schema(schema, "gemini", comparer=comparer)
     assert (fit.fits, fit.schema, fit.claim) == (True, schema, Claim.WIDER)
-    assert not CompiledSchema(rest_of(fit), DRAFT_2020_12).is_valid({"a": "b"})
-    assert rest_of(fit_schema(_object(a=_STRING), OPENAI, comparer=comparer)) is True
+    assert not CompiledSchema(residual_schema(fit), DRAFT_2020_12).is_valid({"a": "b"})
+    assert (
+        residual_schema(fit_schema(_object(a=_STRING), OPENAI, comparer=comparer))
+        is True
+    )
     # Without `strict`, Anthropic takes any tool.
     loose = fit_schema({"type": "object"}, ANTHROPIC, comparer=comparer, tool=True)
     assert not loose.steps
@@ -592,7 +595,7 @@ def test_a_root_that_refers_to_an_odd_name_is_inlined(
     name: str, comparer: Comparer
 ) -> None:
     """The pointer is read as RFC 6901 and the fragment of a URI say."""
-    schema = {"$ref": fragment_of(("$defs", name)), "$defs": {name: _object(a=_STRING)}}
+    schema = {"$ref": to_fragment(("$defs", name)), "$defs": {name: _object(a=_STRING)}}
     fit = fit_schema(schema, OPENAI, comparer=comparer)
     assert not fit.failing
     assert _answer(fit, {"a": "x"}) == {"a": "x"}
@@ -680,7 +683,7 @@ def test_answers_that_differ_may_stand_for_equal_elements() -> None:
     marked = with_shape({"uniqueItems": True, "items": _DISTINCT}, distinct=True)
     cases: list[tuple[UntypedJson, bool]] = [
         (marked, True),
-        (meaning_of(marked), False),
+        (without_marks(marked), False),
         ({"allOf": [{"uniqueItems": True}], "items": _DISTINCT}, False),
     ]
     for schema, is_plain in cases:
@@ -709,7 +712,7 @@ def test_the_rest_reaches_what_is_lost_in_a_definition(
 ) -> None:
     """What the sent schema and the rest accept is valid by what is meant."""
     fit = fit_schema(schema, target, allow="any", comparer=comparer)
-    assert not CompiledSchema(rest_of(fit), DRAFT_2020_12).is_valid(wrong)
+    assert not CompiledSchema(residual_schema(fit), DRAFT_2020_12).is_valid(wrong)
 
 
 @pytest.mark.parametrize(("schema", "expected"), table(__file__, "ignored"))
@@ -719,7 +722,7 @@ def test_the_rest_has_what_is_ignored_in_its_place_and_no_more(
     """A branch or a tuple is whole; a branch where something is referred to, all."""
     fit = fit_schema(schema, "gemini", comparer=comparer)
     assert not fit.steps
-    assert rest_of(fit) == (schema if expected is None else expected)
+    assert residual_schema(fit) == (schema if expected is None else expected)
 
 
 @pytest.mark.parametrize(
@@ -734,7 +737,7 @@ def test_the_rest_of_a_tuple_leaves_no_element_out(
 ) -> None:
     """Else what is said of one element would be said of none, or of another."""
     fit = fit_schema(schema, "gemini", comparer=comparer)
-    rest = CompiledSchema(rest_of(fit), fit.shaped.dialect)
+    rest = CompiledSchema(residual_schema(fit), fit.shaped.dialect)
     assert fit.ignored
     assert rest.is_valid([[1, 1], ["a"]])
     assert not rest.is_valid([["a"], [1, 1]])

@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from curation.fit import scan
-from curation.fit.checks import CHECKS, features_of
+from curation.fit.checks import CHECKS, pattern_features
 from curation.fit.profile import (
     PARAMETERS,
     Effect,
@@ -27,12 +27,12 @@ from curation.fit.verdict import (
     UNDOCUMENTED,
     Tool,
     Verdict,
-    causes_of,
+    decide_verdict,
     is_sendable,
     judge_fit,
     judge_name,
     judge_request,
-    verdict_of,
+    list_causes,
 )
 from curation.packaging.counts import target_counts
 from curation.schema.keywords import KNOWN_KEYWORDS
@@ -127,7 +127,7 @@ def test_depth_looks_at_each_schema_once(monkeypatch: pytest.MonkeyPatch) -> Non
 )
 def test_features_of_a_pattern(pattern: str, features: tuple[str, ...]) -> None:
     """What stands in a character class or behind a backslash is itself."""
-    assert features_of(pattern) == features
+    assert pattern_features(pattern) == features
 
 
 @pytest.mark.parametrize("value", [None, 5, "object", [{}]])
@@ -141,7 +141,7 @@ def test_effects_decide_what_is_sendable() -> None:
     """What is ignored or left to another engine is taken; a limit ends a request."""
     schema: UntypedJson = {"oneOf": [True]}
     verdicts = {
-        effect: verdict_of(
+        effect: decide_verdict(
             judge_fit(schema, _profile("keyword", effect, names=("oneOf",)))
         )
         for effect in Effect
@@ -169,7 +169,7 @@ def test_a_keyword_without_a_source_is_unknown() -> None:
     (finding,) = judge_fit(schema, profile)
     assert (finding.rule, finding.effect) == (UNDOCUMENTED, Effect.UNKNOWN)
     assert finding.pointer == "/properties/a/divisibleBy"
-    assert verdict_of([finding]) is Verdict.UNKNOWN
+    assert decide_verdict([finding]) is Verdict.UNKNOWN
     # A limit says nothing of what is below it; accepted values do of the others.
     for more, is_unknown in (({"most": 9}, True), ({"values": (3,)}, False)):
         named = _profile("keyword", names=("maxItems",), **more)
@@ -191,7 +191,7 @@ def test_tools_are_judged_as_they_are_sent(
 ) -> None:
     """Root, keys and open objects: by target, with `strict` and without."""
     found = judge_fit(schema, load_profile(target), tool=True, strict=strict)
-    assert verdict_of(found) == verdict, found
+    assert decide_verdict(found) == verdict, found
 
 
 @pytest.mark.parametrize(
@@ -239,8 +239,8 @@ def test_two_tools_of_one_name_and_too_many_end_a_request() -> None:
 
 def test_an_escaped_backslash_is_no_class() -> None:
     r"""`C:\\docs` has none."""
-    assert "class-escape" not in features_of(r"^C:\\docs$")
-    assert "class-escape" in features_of(r"^\\\d$")
+    assert "class-escape" not in pattern_features(r"^C:\\docs$")
+    assert "class-escape" in pattern_features(r"^\\\d$")
 
 
 _SMALL = """
@@ -365,7 +365,7 @@ def test_one_rule_in_the_way_is_named_and_several_are_not() -> None:
     assert not [it for it in two.fits_but_for if it.startswith("openai-strict")]
     assert "openai-strict" not in two.fits
     third: Json = {"type": "object", "properties": {"a": {"not": {}}}}
-    causes = causes_of(third, load_profile("openai-strict"))
+    causes = list_causes(third, load_profile("openai-strict"))
     assert causes == {"open-object", "optional-property"}
     ignored = record_fit('{"type": "string", "pattern": "a"}')
     assert "gemini" in ignored.fits

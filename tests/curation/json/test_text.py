@@ -15,7 +15,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from curation.core.documents import ABSENT, Rejected
-from curation.json.line_diff import line_diff, lines_of
+from curation.json.line_diff import line_diff, split_lines
 from curation.json.text import (
     MAX_DEPTH,
     Policy,
@@ -320,7 +320,7 @@ def test_integers_past_64_bits_are_doubles_where_the_policy_says_so() -> None:
 def test_indented_lines_are_the_same_json(value: object) -> None:
     """The lines, joined, are a JSON text of the same value."""
     text = json.dumps(value)
-    assert json.loads("\n".join(lines_of(text))) == value
+    assert json.loads("\n".join(split_lines(text))) == value
 
 
 @given(VALUES)

@@ -17,11 +17,11 @@ from curation.json.pointer import (
     Drop,
     Put,
     at,
-    fragment_of,
+    parse_tokens,
     pointer,
     replaced,
     rewritten,
-    tokens_of,
+    to_fragment,
     tokens_of_fragment,
 )
 from curation.json.positions import TextPositions, offsets
@@ -30,10 +30,10 @@ from curation.json.values import (
     identity,
     is_multiple,
     is_number,
+    json_type,
     objects,
     remembered,
     searchable,
-    type_of,
 )
 from curation.json.yaml_reader import parse_yaml, yaml_1_1_scalar
 from tests.curation.schema.test_measures import VALUES
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 )
 def test_every_value_has_one_type(value: Json, kind: str) -> None:
     """A number without a fraction is an integer, a boolean is no number."""
-    assert type_of(value) == kind
+    assert json_type(value) == kind
     assert is_number(value) == (kind in ("integer", "number"))
 
 
@@ -163,16 +163,16 @@ def test_a_pointer_is_written_as_a_uri_fragment(
     tokens: tuple[str, ...], expected: str
 ) -> None:
     """What a URI cannot hold is escaped, what a pointer cannot hold too."""
-    assert fragment_of(tokens) == expected
+    assert to_fragment(tokens) == expected
 
 
 @given(st.lists(st.text(), max_size=4).map(tuple))
 @example(("~1", "a/b"))
 def test_what_is_written_is_read_back(tokens: tuple[str, ...]) -> None:
     """As text, and as a fragment where UTF-8 can say it."""
-    assert tokens_of(pointer(tokens)) == tokens
+    assert parse_tokens(pointer(tokens)) == tokens
     if not any("\ud800" <= letter <= "\udfff" for token in tokens for letter in token):
-        assert tokens_of_fragment(fragment_of(tokens)) == tokens
+        assert tokens_of_fragment(to_fragment(tokens)) == tokens
 
 
 def test_a_value_is_found_where_its_pointer_leads() -> None:
@@ -264,7 +264,7 @@ def test_what_is_not_there_is_where_its_way_ends(
 def test_any_text_has_a_root(text: str) -> None:
     """What is no JSON is no error."""
     assert TextPositions(text).of("/a/0").line >= 1
-    assert tokens_of("") == ()
+    assert parse_tokens("") == ()
 
 
 def test_a_text_that_nests_without_end_takes_no_memory() -> None:

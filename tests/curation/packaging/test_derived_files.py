@@ -21,7 +21,7 @@ from huggingface_hub import DatasetCard
 from curation.core.benchmark import CANARY, CONFIGS, METADATA_KEY, SPLITS, natural_key
 from curation.core.documents import Origin
 from curation.dataset.content_digest import DIGESTS, record_digests
-from curation.dataset.edition_statistics import statistics_of
+from curation.dataset.edition_statistics import compute_statistics
 from curation.dataset.editions import open_edition
 from curation.dataset.ledger import write_ledger
 from curation.dataset.paper_tables import PLOTS, TARGETS_PLOT
@@ -36,7 +36,7 @@ from curation.packaging.derived_files import differing_files, is_derived, rebuil
 from curation.packaging.manifest import (
     FILE,
     ConfigFigures,
-    origins_of,
+    list_origins,
     read_facts,
     read_manifest,
     whole_manifest,
@@ -49,7 +49,7 @@ from curation.system.checksums import read_sums
 from curation.system.errors import BadData, NoInput, TemporarilyUnavailable
 from curation.system.progress import Quiet
 from curation.verification.run import CHECKS, verify_folder
-from curation.workers.run_folder import locked, run_folder_of
+from curation.workers.run_folder import find_run_folder, locked
 from tests.builds import write_build, write_config
 from tests.late import Late
 from tests.made import count_entries, entry, facts, in_split, record
@@ -254,7 +254,7 @@ def test_one_at_a_time_writes_a_folder(folder: Path) -> None:
     """While a build or another card is at work in it, nothing is touched: exit 75."""
     before = bytes_of(folder)
     with (
-        locked(run_folder_of(folder)),
+        locked(find_run_folder(folder)),
         pytest.raises(TemporarilyUnavailable, match="another run is at work"),
     ):
         rebuild(folder)
@@ -320,14 +320,14 @@ def test_features_are_counted_once(sample_build: Path) -> None:
         [rows, *map(pl.read_parquet, sample_build.glob("[A-Z]*/val*.parquet"))]
     )
     counted = rows.select(pl.col("features").explode()).group_by("features").len()
-    shown = statistics_of(open_edition(str(sample_build))).figure_2["features"]
+    shown = compute_statistics(open_edition(str(sample_build))).figure_2["features"]
     assert shown == dict(counted.drop_nulls().iter_rows())
 
 
 @pytest.mark.slow
 def test_plots_and_tables_come_from_the_rows(tmp_path: Path) -> None:
     """Every plot is there, that of targets if any was asked."""
-    tables = statistics_of(open_edition(str(write_build(tmp_path / "build"))))
+    tables = compute_statistics(open_edition(str(write_build(tmp_path / "build"))))
     counts = {name: sum(drafts.values()) for name, drafts in tables.table_9.items()}
     assert counts == {"Github_easy": 2, "Snowplow": 1, "Kubernetes": 1}
     for taken, names in (
@@ -361,7 +361,7 @@ def test_rows_of_the_sample_count_if_there_are_no_others(
         for at in range(3)
     ]
     edition = open_edition(str(write_build(tmp_path, rows)))
-    tables = statistics_of(edition)
+    tables = compute_statistics(edition)
     assert sum(tables.table_9["Snowplow"].values()) == counted
     assert tables.left_out == left_out
     counts = count_rows(tmp_path, edition.rows, ["Snowplow"])
@@ -469,14 +469,14 @@ def test_real_sample_and_absent_configs_are_told_apart(
 ) -> None:
     """In a sentence, and as lists; a config of which nothing was read is absent."""
     made = manifest_with(tmp_path, origins)
-    found = origins_of(made)
+    found = list_origins(made)
     assert found.sentence == sentence
     assert {**found.real, **dict.fromkeys(found.sample, "sample")}.items() <= (
         origins.items()
     )
     empty = msgspec.structs.replace(made.configs[CONFIGS[0]], raw=0)
     less = msgspec.structs.replace(made, configs={**made.configs, CONFIGS[0]: empty})
-    rest = origins_of(less)
+    rest = list_origins(less)
     assert CONFIGS[0] not in {*rest.real, *rest.sample}
 
 

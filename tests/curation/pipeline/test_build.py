@@ -49,8 +49,8 @@ from curation.pipeline.read_batches import (
     BatchReader,
     OptOut,
     find_rule_faults,
+    make_setup,
     read_opt_outs,
-    setup_of,
 )
 from curation.references.closure import NO_LIBRARY
 from curation.rules.sets import CLEAN, rule_set
@@ -608,7 +608,7 @@ def test_no_reference_leads_to_what_is_left_out() -> None:
     rules: Any = SimpleNamespace(name="clean", bundles=True)
     item.files = "files"
     for wanted, left in (([], {*"abc"}), ([OptOut(day=DAY, id="Github/o7")], {*"bc"})):
-        (library,) = setup_of(rules, [item], wanted).libraries
+        (library,) = make_setup(rules, [item], wanted).libraries
         assert {*library.uris.values()} == left
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from curation.references.schema import Schema
 from curation.relation import comparer as relation
-from curation.relation.comparer import Comparer, RelationKind, text_of
+from curation.relation.comparer import Comparer, RelationKind, to_text
 from curation.schema.dialects import (
     BY_NAME,
     DRAFT_04,
@@ -63,7 +63,7 @@ def test_recursion_is_assumed_below_one_value_only(
     comparer: Comparer, name: str, first: Json, second: Json, proven: list[bool]
 ) -> None:
     """An implication is assumed of smaller values, where more of it is more."""
-    texts = text_of(first, DRAFT_2020_12), text_of(second, DRAFT_2020_12)
+    texts = to_text(first, DRAFT_2020_12), to_text(second, DRAFT_2020_12)
     answer = comparer.proofs(*texts)
     assert [answer.first_in_second, answer.second_in_first] == proven, name
     found = comparer.relation(first, second, DRAFT_2020_12)
@@ -76,7 +76,7 @@ def test_a_question_is_asked_once() -> None:
     with Comparer() as comparer:
         decided: list[Json] = [{}, {"minimum": 1}]
         for pair in (decided, [_exploding("anyOf"), _exploding("oneOf")]):
-            first, second = (text_of(schema, DRAFT_07) for schema in pair)
+            first, second = (to_text(schema, DRAFT_07) for schema in pair)
             answer = comparer.proofs(first, second, 0.05)
             assert comparer.proofs(first, second, 0.06) is answer
             assert comparer.proofs(first, second, 0.04) is answer
@@ -88,9 +88,9 @@ def test_a_question_is_asked_once() -> None:
 def test_processor_time_is_counted_once() -> None:
     """Each question costs what the child has used since the one before."""
     with Comparer() as comparer:
-        anything = text_of({}, DRAFT_07)
+        anything = to_text({}, DRAFT_07)
         for number in range(3):
-            comparer.values(anything, text_of({"minimum": number}, DRAFT_07))
+            comparer.values(anything, to_text({"minimum": number}, DRAFT_07))
         child = comparer._worker.child
         assert child is not None
         assert 0 < comparer.spent <= child.processor_seconds()
@@ -117,7 +117,7 @@ def test_the_search_ends_with_a_value_on_each_side(comparer: Comparer) -> None:
     found = comparer.relation({"minLength": 2}, {"maxLength": 3}, DRAFT_07, given=given)
     assert (found.only_second, found.only_first, found.both) == (*given,)
     assert found.tried == 3
-    texts = text_of({"minLength": 2}, DRAFT_07), text_of({"maxLength": 3}, DRAFT_07)
+    texts = to_text({"minLength": 2}, DRAFT_07), to_text({"maxLength": 3}, DRAFT_07)
     assert not comparer.proofs(*texts).apart
 
 

@@ -71,7 +71,7 @@ class Shelf:
         return self.documents.get(uri)
 
 
-def result_of(
+def make_result(
     schema: UntypedJson,
     documents: Mapping[str, UntypedJson] | None = None,
     dialect: str = "draft-07",
@@ -89,7 +89,7 @@ def record_of(
     base_uri: str | None = None,
 ) -> UntypedJson:
     """Return the schema that the rule keeps."""
-    result = result_of(schema, documents, dialect, base_uri)
+    result = make_result(schema, documents, dialect, base_uri)
     assert isinstance(result, Document), result
     return result.schema
 
@@ -100,6 +100,6 @@ def reason_of(
     dialect: str = "draft-07",
 ) -> Reason:
     """Return why the rule rejects a schema."""
-    result = result_of(schema, documents, dialect)
+    result = make_result(schema, documents, dialect)
     assert isinstance(result, Rejected), result
     return result.reason

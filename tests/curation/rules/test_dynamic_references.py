@@ -22,8 +22,8 @@ from tests.curation.rules.documents_made import (
     CONTEXT,
     SITE,
     Shelf,
+    make_result,
     raw_document,
-    result_of,
 )
 
 
@@ -161,7 +161,7 @@ def test_a_bundle_means_what_its_documents_mean(dialect: str) -> None:
             for name, schema in zip(_FILES, drawn, strict=True)
         }
         record = by_uri[SITE + "me.json"]
-        result = result_of(record, by_uri, dialect)
+        result = make_result(record, by_uri, dialect)
         assume(isinstance(result, Document))
         assert isinstance(result, Document)
         for instance in instances:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from curation.dataset.decisions import DocumentResult
 
 
-def result_of(text: str, rules: str = "clean") -> DocumentResult:
+def make_result(text: str, rules: str = "clean") -> DocumentResult:
     """Return what a rule set makes of a text."""
     return apply_rules(raw_document(text.encode()), rule_set(rules), CONTEXT)
 
@@ -29,7 +29,7 @@ def test_equal_members_are_one() -> None:
         '{"properties": {"a": {"maximum": 1}, "b": {}, "a": {"maximum": 1.0}, '
         '"a": {"maximum": 1}}, "type": "object"}'
     )
-    result = result_of(text)
+    result = make_result(text)
     assert result.record is not None
     assert result.record.changes == ("equal-members",)
     assert '"a": {"maximum": 1}' in result.record.json_schema
@@ -42,11 +42,11 @@ def test_equal_members_are_one() -> None:
 def test_members_that_differ_are_refused() -> None:
     """Nobody can say which of them was meant; the paper's parser took the last."""
     text = '{"properties": {"a": {"maximum": 1}, "a": {"maximum": 2}}}'
-    rejected = result_of(text).rejected
+    rejected = make_result(text).rejected
     assert rejected is not None
     assert rejected.reason is Reason.DUPLICATE_KEYS
     assert "different values" in rejected.detail
-    kept = result_of(text, "paper").record
+    kept = make_result(text, "paper").record
     assert kept is not None
     assert '{"maximum": 2}' in kept.json_schema
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from curation.core.documents import Document, Origin, Reason, Rejected, RepairEvidence
 from curation.core.rule import RepairKind
-from curation.json.pointer import at, change_at, pointer, replaced, tokens_of
+from curation.json.pointer import at, change_at, parse_tokens, pointer, replaced
 from curation.json.text import parse
 from curation.pipeline.process_document import apply_rules
 from curation.rules.clean import unsatisfiable
@@ -209,7 +209,7 @@ def test_a_rule_that_edits_elsewhere_changes_nothing() -> None:
 
 def sites(schema: UntypedJson, place: str) -> Document | Rejected:
     """Return what rule `unsatisfiable` says of a schema with a repair at a place."""
-    tokens = tokens_of(place)
+    tokens = parse_tokens(place)
     rule = misspelt_types.name
     change = change_at(rule, tokens, "slip", at(schema, tokens))
     changed = document(
@@ -340,7 +340,7 @@ def alive(value: UntypedJson) -> UntypedJson:
 def text_at(schema: UntypedJson, place: str) -> UntypedJson:
     """Return what stands at a place, or a text that no schema has."""
     try:
-        return at(schema, tokens_of(place))
+        return at(schema, parse_tokens(place))
     except LookupError:
         return "(nothing)"
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curation.core.documents import Document
-from curation.json.pointer import at, tokens_of
+from curation.json.pointer import at, parse_tokens
 from curation.rules.paper import (
     constrains,
     entries,
@@ -76,4 +76,4 @@ def test_a_wrap_makes_a_root_that_constrains(root: dict[str, UntypedJson]) -> No
     assert constrains(left.schema)
     assert wrap.apply(left, CONTEXT) is left
     for each in left.schema["properties"].values():
-        assert isinstance(at(made.schema, tokens_of(each["$ref"][1:])), dict)
+        assert isinstance(at(made.schema, parse_tokens(each["$ref"][1:])), dict)

@@ -17,7 +17,7 @@ from tests.curation.rules.documents_made import (
     CONTEXT,
     SITE,
     document,
-    result_of,
+    make_result,
 )
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ def test_bringing_documents_in_does_not_change_what_is_accepted(
         for n, e in (("me.json", me), ("a.json", a), ("b.json", b))
     )
     documents = {SITE + "a.json": a, SITE + "b.json": b}
-    result = result_of(me, documents)
+    result = make_result(me, documents)
     assume(isinstance(result, Document))
     assert isinstance(result, Document)
     for instance in instances:

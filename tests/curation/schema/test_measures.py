@@ -16,7 +16,7 @@ from jsonschema.validators import validator_for
 from jsonschema_specifications import REGISTRY
 
 from curation.core.benchmark import github_config
-from curation.json.pointer import fragment_of
+from curation.json.pointer import to_fragment
 from curation.json.text import parse, plain
 from curation.schema.dialects import ANY_DIALECT, BY_NAME, DIALECTS
 from curation.schema.drafts import (
@@ -168,7 +168,7 @@ def test_entries_are_named_after_their_path() -> None:
         "$defs": {"a": {"type": "null"}},
         "types": {"a": {"items": {"type": "string"}}},
     }
-    found = {name: fragment_of(tokens) for name, tokens in entries(root).items()}
+    found = {name: to_fragment(tokens) for name, tokens in entries(root).items()}
     assert found == {
         "a": "#/definitions/a",
         "group.b": "#/definitions/group/b",

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curation.core.benchmark import SPLITS, split_of
+from curation.core.benchmark import SPLITS, assign_split
 from curation.schema import near_duplicates
 from curation.schema import shingles as module
 from curation.schema.near_duplicates import clusters
-from curation.schema.shingles import hashes_of, shingles, split_key
+from curation.schema.shingles import shingles, split_key, unpack_hashes
 from tests.curation.schema.test_measures import VALUES
 
 if TYPE_CHECKING:
@@ -64,10 +64,10 @@ def test_another_value_is_another_shingle(one: UntypedJson, other: UntypedJson) 
 @given(VALUES)
 def test_every_value_has_shingles_and_one_split(value: UntypedJson) -> None:
     """Sorted, each once, at least one; and the key is one of 64 bits."""
-    found = hashes_of(shingles(value))
+    found = unpack_hashes(shingles(value))
     assert list(found) == sorted(set(found))
     assert found
-    assert split_of(split_key(shingles(value))) in {"train", "val", "test"}
+    assert assign_split(split_key(shingles(value))) in {"train", "val", "test"}
 
 
 def test_the_split_never_changes() -> None:
@@ -83,10 +83,10 @@ def test_listed_min_hashes_have_the_split_of_the_list(
     """The list decides, and the split of others is drawn."""
     packed = shingles(wide())
     drawn = split_key(packed)
-    least = min(number * module._ORDER % 2**64 for number in hashes_of(packed))
+    least = min(number * module._ORDER % 2**64 for number in unpack_hashes(packed))
     for split in SPLITS:
         monkeypatch.setattr(module, "_dealt", lambda: {f"{least:016x}": split})  # noqa: B023 (called in this round)
-        assert split_of(split_key(packed)) == split
+        assert assign_split(split_key(packed)) == split
     monkeypatch.setattr(module, "_dealt", lambda: {"0" * 16: "val"})
     assert split_key(packed) == drawn
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curation.json.pointer import Tokens, at, pointer, replaced, tokens_of
+from curation.json.pointer import Tokens, at, parse_tokens, pointer, replaced
 from curation.schema.dialects import (
     ANY_DIALECT,
     BY_NAME,
@@ -140,7 +140,7 @@ def test_a_place_stands_where_its_tokens_lead(
     """Tokens, pointer text and value of every place belong together."""
     for each in walk(value, dialect):
         assert at(value, each.tokens) is each.schema
-        assert tokens_of(pointer(each.tokens)) == each.tokens
+        assert parse_tokens(pointer(each.tokens)) == each.tokens
 
 
 @given(values, dialects)

@@ -20,9 +20,9 @@ from curation.download.packs import single_file
 from curation.sources import local
 from curation.sources.neighbours import (
     NeighbourLibrary,
-    base_uri_of,
+    find_neighbours,
     neighbour_library,
-    neighbours_of,
+    to_base_uri,
 )
 from curation.sources.readers import claimed_uri, claimed_uris
 from curation.system.errors import BadConfiguration, BadData, NoInput
@@ -301,12 +301,12 @@ OWN = "https://example.com/s/a.json"
 @pytest.mark.parametrize(
     ("uri", "leads_to"),
     [
-        (base_uri_of("b.yaml"), {"type": "integer"}),
-        (base_uri_of("sub/c d.yml"), {"type": "integer"}),
-        (base_uri_of("d.json"), {"type": "null"}),
-        (base_uri_of("../out.json"), None),
-        (base_uri_of("broken.yaml"), None),
-        (base_uri_of("gone.json"), None),
+        (to_base_uri("b.yaml"), {"type": "integer"}),
+        (to_base_uri("sub/c d.yml"), {"type": "integer"}),
+        (to_base_uri("d.json"), {"type": "null"}),
+        (to_base_uri("../out.json"), None),
+        (to_base_uri("broken.yaml"), None),
+        (to_base_uri("gone.json"), None),
         (OWN, {"$id": OWN}),
         ("http://example.com/s/a.json", {"$id": OWN}),
         ("https://example.com/s/b.yaml", {"type": "integer"}),
@@ -331,7 +331,7 @@ def test_a_reference_leads_to_the_files_of_a_folder(
         "broken.yaml": "a: [1",
     }.items():
         (root / name).write_text(text)
-    library = neighbour_library(neighbours_of(root, {"a.json": own.encode()}))
+    library = neighbour_library(find_neighbours(root, {"a.json": own.encode()}))
     assert library.get(uri) == leads_to
 
 
@@ -353,7 +353,7 @@ def test_a_missing_file_is_looked_for_once(
 def test_a_link_to_itself_is_no_document(tmp_path: Path) -> None:
     """Nor the end of the check in which a reference leads to it."""
     (tmp_path / "loop.json").symlink_to("loop.json")
-    assert NeighbourLibrary(tmp_path, {}).get(base_uri_of("loop.json")) is None
+    assert NeighbourLibrary(tmp_path, {}).get(to_base_uri("loop.json")) is None
 
 
 URI = "https://example.com/a.json"

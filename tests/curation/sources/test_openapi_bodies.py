@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from jsonschema import Draft4Validator, Draft202012Validator
 
-from curation.json.pointer import at, tokens_of
+from curation.json.pointer import at, parse_tokens
 from curation.sources.openapi_bodies import Description, schemas_in
 from curation.system.errors import BadData
 
@@ -204,7 +204,7 @@ def test_a_body_is_read_wherever_it_stands(item: UntypedJson, names: list[str]) 
     assert [body.name.rpartition(".")[0] for body in bodies] == names
     assert len([*description.operations()]) == len(names)
     for body in bodies:
-        assert at(description.document, tokens_of(body.place)) == {"type": "null"}
+        assert at(description.document, parse_tokens(body.place)) == {"type": "null"}
 
 
 def test_a_reference_to_itself_ends() -> None:

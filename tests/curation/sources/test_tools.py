@@ -12,9 +12,9 @@ from pydantic import BaseModel
 from curation.download.cache import FetchSettings
 from curation.download.pins import ArchiveKind, ArchivePin, load_pins
 from curation.json import text as jsontext
-from curation.json.pointer import at, tokens_of
+from curation.json.pointer import at, parse_tokens
 from curation.pipeline import inputs
-from curation.pipeline.build import BuildRequest, facts_of, plan_of
+from curation.pipeline.build import BuildRequest, collect_facts, make_plan
 from curation.pipeline.inputs import (
     BuildInput,
     ExtraSource,
@@ -53,7 +53,7 @@ def read(document: UntypedJson) -> tuple[list[str], list[str]]:
     told: list[str] = []
     held = held_schemas(document, "tools.json", told.append) or []
     for own in held:
-        assert at(document, tokens_of(own.place)) == own.schema
+        assert at(document, parse_tokens(own.place)) == own.schema
     return [own.name for own in held], told
 
 
@@ -448,25 +448,25 @@ def test_a_build_has_them_and_is_whole_without(
     )
     settings = FetchSettings(mirror=mirror, cache=tmp_path / "cache", offline=True)
     request = BuildRequest(out=tmp_path / "out", fetch=settings)
-    plan = plan_of(request, Quiet())
+    plan = make_plan(request, Quiet())
     (part,) = plan.inputs
     assert len(list(part.source.read(part.reading))) == 1
     assert part.pin.archive == part.reading.archive == "tools-one"
     assert [absent.archive for absent in part.not_had] == ["tools-two"]
-    paper = plan_of(replace(request, rules="paper"), Quiet())
+    paper = make_plan(replace(request, rules="paper"), Quiet())
     assert (paper.inputs, len(paper.missing)) == ([], 1)
-    facts = facts_of((), plan, ["Tools"])
+    facts = collect_facts((), plan, ["Tools"])
     assert (facts.name, facts.partial) == ("JSONSchemaBench", [])
     assert facts.lacking == ["Tools: 1 of 2 archives cannot be had: tools-two."]
     nothing = replace(settings, mirror=None, cache=tmp_path / "empty")
     request = replace(request, fetch=nothing)
-    plan = plan_of(request, Quiet())
+    plan = make_plan(request, Quiet())
     assert plan.inputs == []
-    (sentence,) = facts_of((), plan, []).lacking
+    (sentence,) = collect_facts((), plan, []).lacking
     assert sentence.startswith("Tools: missing (2 of 2 archives cannot be had")
     asked = replace(request, only=(ExtraSource(source="tool-schemas"),))
     with pytest.raises(Unavailable):
-        plan_of(asked, Quiet())
+        make_plan(asked, Quiet())
 
 
 @needs_mirror

@@ -23,7 +23,13 @@ from curation.system.atomic_files import (
     sweep_tree,
     unfinished,
 )
-from curation.system.checksums import FILE, names_in, read_sums, sums_of, write_sums
+from curation.system.checksums import (
+    FILE,
+    compute_sums,
+    names_in,
+    read_sums,
+    write_sums,
+)
 from curation.system.errors import BadData, CannotCreate, TemporarilyUnavailable
 from curation.system.user_files import MAX_BYTES, refuse_large, safe_name
 
@@ -363,7 +369,7 @@ def test_what_is_written_is_read_back(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"")
     # Of the folder alone these are git's and the Hub's.
     (tmp_path / "b" / ".gitattributes").write_bytes(b"")
-    sums = sums_of(tmp_path, names_in(tmp_path))
+    sums = compute_sums(tmp_path, names_in(tmp_path))
     write_sums(tmp_path, dict(reversed(sums.items())))
     assert read_sums(tmp_path) == {
         "a": hashlib.sha256(b"").hexdigest(),
@@ -377,7 +383,7 @@ def test_what_is_written_is_read_back(tmp_path: Path) -> None:
 def test_a_name_may_hold_what_ends_lines_elsewhere(name: str, tmp_path: Path) -> None:
     """A line of checksums ends with a line feed alone."""
     (tmp_path / name).touch()
-    write_sums(tmp_path, sums_of(tmp_path, [name]))
+    write_sums(tmp_path, compute_sums(tmp_path, [name]))
     assert read_sums(tmp_path) == {name: hashlib.sha256(b"").hexdigest()}
 
 

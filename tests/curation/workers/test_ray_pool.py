@@ -14,7 +14,7 @@ from curation.system.errors import (
     BadUsage,
     Unavailable,
 )
-from curation.workers.ray_pool import NODE_PATH, pools_of, ray_address
+from curation.workers.ray_pool import NODE_PATH, open_pools, ray_address
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def test_without_ray_the_error_has_the_command_that_installs_it(
     monkeypatch.setitem(sys.modules, "ray", None)
     with (
         pytest.raises(Unavailable, match=r"needs the library ray.*pip install"),
-        pools_of("ray", print),
+        open_pools("ray", print),
     ):
         pass
 
@@ -51,7 +51,7 @@ def test_the_path_of_the_nodes_is_not_left_in_this_process(
         init=lambda **_: given.append(os.environ["PYTHONPATH"]), shutdown=list
     )
     monkeypatch.setitem(sys.modules, "ray", ray)
-    with pools_of("ray", print):
+    with open_pools("ray", print):
         assert os.environ.get("PYTHONPATH") == path
     assert given == [os.pathsep.join(filter(None, (NODE_PATH, path)))]
 
@@ -65,6 +65,6 @@ def test_an_address_without_a_cluster_fails_at_once() -> None:
         address = f"127.0.0.1:{bound.getsockname()[1]}"
         with (
             pytest.raises(Unavailable, match=f"{address}: no Ray cluster answers"),
-            pools_of(f"ray:{address}", print),
+            open_pools(f"ray:{address}", print),
         ):
             pass

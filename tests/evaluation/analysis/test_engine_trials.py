@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from evaluation.analysis.engine_trials import EngineTrials, trial_of
+from evaluation.analysis.engine_trials import EngineTrials, read_trial
 from evaluation.core.cases import Case, InstanceWalk, Result, WalkVerdict
 from tests.evaluation.known import known
 from tests.evaluation.made_runs import accepted, row
@@ -42,14 +42,14 @@ def test_walks_are_counted_by_what_they_show() -> None:
         for place, (valid, _) in enumerate(_VERDICTS)
     )
     case = Case(task="masks", id="schema", config="fit", schema="{}", walks=walks)
-    trial = trial_of(case, _row(Result.OK, _VERDICTS))
+    trial = read_trial(case, _row(Result.OK, _VERDICTS))
     assert (trial.valid, trial.invalid, trial.blocked) == (3, 2, ("1", "2"))
     assert trial.passed == (("/type", "type", "4"),)
     lying = ((True, WalkVerdict.LIED), *_VERDICTS[1:])
-    assert "contradicts itself" in trial_of(case, _row(Result.OK, lying)).refusal
-    assert trial_of(case, _row(Result.COMPILE_ERROR)).refusal == "why"
-    assert trial_of(case, _row(Result.CRASH)).refusal == "crash: why"
-    assert trial_of(case, _row(Result.TIMEOUT)).late.startswith("too slow")
+    assert "contradicts itself" in read_trial(case, _row(Result.OK, lying)).refusal
+    assert read_trial(case, _row(Result.COMPILE_ERROR)).refusal == "why"
+    assert read_trial(case, _row(Result.CRASH)).refusal == "crash: why"
+    assert read_trial(case, _row(Result.TIMEOUT)).late.startswith("too slow")
 
 
 @pytest.fixture(scope="module")

@@ -20,8 +20,8 @@ import pytest
 from msgspec.structs import replace
 
 from bench.edition.engines import learn, rows_of
-from curation.fit.engine_evidence import _table, judge_features, judgement_of
-from curation.fit.verdict import Verdict, verdict_of
+from curation.fit.engine_evidence import _table, judge_features, read_judgement
+from curation.fit.verdict import Verdict, decide_verdict
 from curation.instances.dataset.worker import InstanceRequest, witnesses_of_each
 from evaluation.analysis.engine_trials import EngineTrials
 
@@ -78,7 +78,7 @@ def test_the_edition_is_right_of_records_that_it_leaves_out(engine: str) -> None
         learnt = replace(learnt, **{name: getattr(whole, name) for name in told})
         for features, outcome in rows[fold::_FOLDS]:
             names = {head.features[it] for it in features}
-            verdict = verdict_of([*judge_features(names, head, learnt)])
+            verdict = decide_verdict([*judge_features(names, head, learnt)])
             actual = {"passed": "right", "compile_error": "rejected"}
             counts[verdict, actual.get(outcome, "wrong")] += 1
     _assert_right(engine, counts, decided=engine.startswith("llguidance"))
@@ -179,8 +179,8 @@ def test_a_trial_says_what_a_plain_loop_over_the_library_shows(engine: str) -> N
                 actual = "wrong"
                 pool.terminate()
                 pool = context.Pool(1)
-            judged = judgement_of(trials.run(engine, json.loads(text)))
-            counts[verdict_of(judged.findings), actual] += 1
+            judged = read_judgement(trials.run(engine, json.loads(text)))
+            counts[decide_verdict(judged.findings), actual] += 1
     finally:
         pool.terminate()
         trials.close()

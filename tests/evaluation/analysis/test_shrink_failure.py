@@ -19,7 +19,7 @@ from evaluation.analysis.recorded_cases import (
 )
 from evaluation.analysis.shrink_failure import shrink, shrink_failure
 from evaluation.core.cases import Case, InstanceWalk, Result
-from evaluation.results.outcomes import Outcome, outcome_of
+from evaluation.results.outcomes import Outcome, read_outcome
 from evaluation.results.reader import open_run
 from evaluation.setup.selected_engines import select_engines
 from tests.evaluation.made_runs import HEAD, row, write_run
@@ -129,7 +129,7 @@ def test_a_wrong_mask_shrinks_while_the_text_stays_invalid(tmp_path: Path) -> No
     schema: UntypedJson = {"required": ["b"], "properties": {"a": {}, "b": {}}}
     found = _shrunk(tmp_path, "accept_all", schema, ("{}", False), ('{"b":1}', True))
     assert json.loads(found.case.schema) == {"required": ["b"]}
-    assert outcome_of(found.row) is Outcome.UNDER_CONSTRAINED
+    assert read_outcome(found.row) is Outcome.UNDER_CONSTRAINED
     content: UntypedJson = found.as_json("d")
     assert content["tests"] == [{"valid": False, "text": "{}", "data": {}}]
     schema = {"title": "t", "anyOf": [{"required": ["b"]}, {"minProperties": 2}]}
@@ -228,8 +228,8 @@ def test_the_texts_that_a_failure_depends_on_stay(
     assert json.loads(found.case.schema).keys() <= {"maxItems"}
     assert len(found.case.walks) == kept
     again = afresh(found.case)
-    assert outcome_of(again) is outcome_of(found.row)
-    assert outcome_of(again) not in {Outcome.PASSED, Outcome.UNTESTED}
+    assert read_outcome(again) is read_outcome(found.row)
+    assert read_outcome(again) not in {Outcome.PASSED, Outcome.UNTESTED}
 
 
 def test_a_failure_that_does_not_come_again_is_said_to(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from curation.system.errors import BadConfiguration, BadData, BadUsage, Unavailable
-from evaluation.analysis.recorded_cases import case_of
+from evaluation.analysis.recorded_cases import make_case
 from evaluation.commands.eval import _default_tasks
 from evaluation.commands.options import (
     RunOptions,
@@ -252,7 +252,7 @@ def test_a_case_is_measured_again_from_another_folder(
     assert isinstance(refused, BadData)
     assert "changed" in refused.message
     with pytest.raises(BadData, match="changed"):
-        case_of(open_run(Path("run")), "masks", "Made/one", _fetch(elsewhere))
+        make_case(open_run(Path("run")), "masks", "Made/one", _fetch(elsewhere))
 
 
 @pytest.mark.slow

@@ -386,7 +386,7 @@ def test_forced_text_is_cut_into_the_longest_tokens(
 
     _, members = _engine("xgrammar", monkeypatch)
     ids = Counted({b"a": 0, b"ab": 1, b"abc": 2, b"c": 3})
-    engine, cut = SimpleNamespace(ids=ids, longest=3), members["tokens_of"]
+    engine, cut = SimpleNamespace(ids=ids, longest=3), members["parse_tokens"]
     assert (cut("abac", engine), cut("abz", engine), cut("", engine)) == (
         *([1, 0, 3], [1], []),
     )

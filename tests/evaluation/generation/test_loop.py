@@ -124,7 +124,7 @@ def tokenized(  # noqa: PLR0913 (as a request has)
     )
 
 
-def text_of(
+def to_text(
     model: TransformersModel,
     request: TokenizedRequest,
     opened: EngineSession | None = None,
@@ -143,7 +143,7 @@ def test_under_an_engine_even_a_random_model_satisfies_the_schema(
     validator = jsonschema_rs.Draft202012Validator(SCHEMA)
     with session(tokenizer, ENGINES / "llguidance.py", COMPACT) as opened:
         for log in ("one", "two", "three"):
-            made = text_of(model, tokenized(model, log), opened, options)
+            made = to_text(model, tokenized(model, log), opened, options)
             assert (made.result, made.ending) == (Result.OK, TextEnding.END), (
                 made.detail
             )
@@ -158,7 +158,7 @@ def test_under_an_engine_even_a_random_model_satisfies_the_schema(
 
 def test_the_budget_ends_a_text(model: TransformersModel) -> None:
     """A text has at most its budget of tokens, and says that it was truncated."""
-    made = text_of(model, tokenized(model, "on and on", budget=3))
+    made = to_text(model, tokenized(model, "on and on", budget=3))
     assert len(made.tokens) == 3
     assert made.ending is TextEnding.TRUNCATED
 
@@ -168,7 +168,7 @@ def test_a_seed_decides_what_is_drawn(model: TransformersModel) -> None:
 
     def drawn(seed: int) -> tuple[int, ...]:
         request = tokenized(model, "draw", budget=12, temperature=1.5, seed=seed)
-        return text_of(model, request).tokens
+        return to_text(model, request).tokens
 
     assert drawn(1) == drawn(1)
     assert len({drawn(seed) for seed in range(5)}) > 1
@@ -182,7 +182,7 @@ def test_forced_tokens_stay_within_the_budget(
     with session(tokenizer, ENGINES / "llguidance.py", COMPACT) as opened:
         for budget in range(1, 16):
             request = tokenized(model, "go", budget=budget)
-            made = text_of(model, request, opened, options)
+            made = to_text(model, request, opened, options)
             assert len(made.tokens) <= budget
             assert made.ending in {TextEnding.TRUNCATED, TextEnding.END}
 
@@ -204,7 +204,7 @@ def test_a_text_that_ends_makes_room_at_once(
             LoopOptions(),
             on_end=lambda place, _generation: order.append(place),
         )
-        singly = [text_of(model, request, opened[0]) for request in asked]
+        singly = [to_text(model, request, opened[0]) for request in asked]
     assert [text.tokens for text in made] == [text.tokens for text in singly]
     assert sorted(order) == list(range(7))
     assert order[0] == 0
@@ -350,7 +350,7 @@ def test_who_dies_beside_others_is_found(
     ]
     with sessions(tokenizer, engine, texts=3) as opened:
         sound = (asked[0], asked[2])
-        wanted = {one.id: text_of(model, one, opened[0]).tokens for one in sound}
+        wanted = {one.id: to_text(model, one, opened[0]).tokens for one in sound}
         for order in ([0, 1, 2], [1, 0, 2], [2, 0, 1]):
             made = generate(
                 model, [asked[place] for place in order], opened, LoopOptions()
@@ -372,7 +372,7 @@ def test_a_refused_schema_is_the_outcome_of_that_text_alone(
         refused, written = generate(
             model, [bad, tokenized(model, "good")], opened, LoopOptions()
         )
-        again = text_of(model, tokenized(model, "good"), opened[0])
+        again = to_text(model, tokenized(model, "good"), opened[0])
     assert refused.result is Result.COMPILE_ERROR
     assert refused.ending is TextEnding.ENGINE
     assert (written.result, again.result) == (Result.OK, Result.OK)
@@ -410,7 +410,7 @@ def test_an_engine_that_fails_in_the_middle_is_an_outcome_each_time(  # noqa: PL
     """Its text ends, the session goes on; nothing under way is the next one's."""
     with session(tokenizer, engine_file(tmp_path, **does)) as opened:
         for _ in range(5):
-            made = text_of(model, tokenized(model, "x"), opened, options)
+            made = to_text(model, tokenized(model, "x"), opened, options)
             assert made.result is result
             assert word in made.detail
 
@@ -421,7 +421,7 @@ def test_a_mask_without_any_token_is_a_dead_end(
     """Where neither a token nor the end is allowed the text ends, and says why."""
     engine = engine_file(tmp_path, mask="return bytes(len(self.bits))")
     with session(tokenizer, engine) as opened:
-        made = text_of(model, tokenized(model, "x"), opened)
+        made = to_text(model, tokenized(model, "x"), opened)
     assert made.ending is TextEnding.DEAD_END
 
 
@@ -495,5 +495,5 @@ def test_what_an_engine_prints_is_a_warning_of_its_text(
     with session(tokenizer, engine) as opened:
         request = tokenized(model, "x", schema='{"sound": 1}', budget=2)
         for _ in range(2):
-            made = text_of(model, request, opened)
+            made = to_text(model, request, opened)
             assert made.warnings == ("odd keyword",)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.core.cases import InstanceResult, InstanceWalk, WalkVerdict, Why
-from evaluation.masks.diagnosis import OTHER, is_match, why_of
+from evaluation.masks.diagnosis import OTHER, diagnose, is_match
 from evaluation.masks.engine_worker import WalkedText, find_contradictions
 from tests.evaluation.known import known
 from tests.tables import table
@@ -44,7 +44,7 @@ def test_a_blocked_text_is_classed_by_its_place(
     before, after = text.split("|")
     walk = InstanceWalk(text=before + after, valid=True)
     byte = len(before.encode()) if after else None
-    why = known(why_of(schema, walk, _blocked(before + after, byte)))
+    why = known(diagnose(schema, walk, _blocked(before + after, byte)))
     found = (why.stands, why.keyword, why.setting, why.context)
     assert "/".join(found) == expected
 
@@ -62,7 +62,7 @@ def test_an_accepted_text_is_classed_by_what_it_violates(
     label = {"keyword": keyword} if labelled else {}
     walk = InstanceWalk(text=text, valid=False, label=label)
     walked = InstanceResult(verdict=WalkVerdict.ACCEPTED, valid=False, tokens=1)
-    why = known(why_of(schema, walk, walked))
+    why = known(diagnose(schema, walk, walked))
     assert why.cause == ("accepted to its end", keyword, setting)
 
 
@@ -70,13 +70,13 @@ def test_what_went_right_has_no_class() -> None:
     """A valid text that was accepted, an invalid one that was blocked."""
     for verdict, valid in ((WalkVerdict.ACCEPTED, True), (WalkVerdict.BLOCKED, False)):
         walked = InstanceResult(verdict=verdict, valid=valid, tokens=1, at=0)
-        assert why_of("{}", InstanceWalk(text="1", valid=valid), walked) is None
+        assert diagnose("{}", InstanceWalk(text="1", valid=valid), walked) is None
 
 
 def test_an_engine_s_failure_is_classed_by_its_message() -> None:
     """Two limits that differ in numbers alone are one class."""
     classes = {
-        why_of(
+        diagnose(
             "{}",
             InstanceWalk(text="1", valid=True),
             InstanceResult(
@@ -92,7 +92,7 @@ def test_an_engine_s_failure_is_classed_by_its_message() -> None:
 def test_what_cannot_be_read_is_other(schema: str) -> None:
     """A schema or a text that is no JSON raises nothing."""
     walk = InstanceWalk(text='{"', valid=True)
-    assert known(why_of(schema, walk, _blocked('{"', 1))).stands == OTHER
+    assert known(diagnose(schema, walk, _blocked('{"', 1))).stands == OTHER
 
 
 def test_a_reference_out_of_the_schema_is_not_followed(tmp_path: Path) -> None:
@@ -101,7 +101,7 @@ def test_a_reference_out_of_the_schema_is_not_followed(tmp_path: Path) -> None:
     schema = f'{{"$ref": "{(tmp_path / "other.json").as_uri()}"}}'
     walk = InstanceWalk(text="1", valid=False)
     walked = InstanceResult(verdict=WalkVerdict.ACCEPTED, valid=False, tokens=1)
-    assert why_of(schema, walk, walked) == Why(stands=OTHER)
+    assert diagnose(schema, walk, walked) == Why(stands=OTHER)
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ from evaluation.reporting.tables import (
     Ratio,
     Table,
     duration,
-    text_of,
+    to_text,
 )
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def test_a_rate_is_a_part_of_a_whole() -> None:
 )
 def test_a_cell_reads_well(cell: Cell, text: str) -> None:
     """Three figures with a unit; what is missing is said to be."""
-    assert text_of(cell) == text
+    assert to_text(cell) == text
 
 
 def test_json_has_every_figure_and_null_for_what_is_missing() -> None:

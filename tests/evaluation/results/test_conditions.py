@@ -26,7 +26,7 @@ from evaluation.results.conditions import check_participants
 from evaluation.results.edition_picture import fits_picture
 from evaluation.results.fits import WAYS, FitRow, fits_table, reached, read_fits
 from evaluation.results.noise import (
-    reach_of,
+    measure_reach,
     repetition_offsets,
     times_by_case,
     widened,
@@ -236,15 +236,15 @@ def test_the_deviation_between_processes_is_found() -> None:
 
     Without repetitions nothing is known, which widens nothing.
     """
-    assert reach_of([[[5.0], [7.0]], [[5.0]]]) == 0
+    assert measure_reach([[[5.0], [7.0]], [[5.0]]]) == 0
     # Student's quantile of one degree of freedom, of offsets -1 and 1.
-    two_and_one = reach_of([[[1.0, exp(2)]], [[1.0]]])
+    two_and_one = measure_reach([[[1.0, exp(2)]], [[1.0]]])
     assert two_and_one == pytest.approx(12.7062 * (2 * (1 / 2 + 1)) ** 0.5, rel=1e-4)
     once = [[10.0]] * 50
     for count in (200, 800):
-        reach = reach_of([_processes(0.1, count, 1), once])
+        reach = measure_reach([_processes(0.1, count, 1), once])
         assert reach == pytest.approx(0.196, rel=0.1)
-        both = reach_of([_processes(0.1, count, 1), _processes(0.1, count, 2)])
+        both = measure_reach([_processes(0.1, count, 1), _processes(0.1, count, 2)])
         assert both == pytest.approx(0.196 * (2 / count) ** 0.5, rel=0.1)
 
 

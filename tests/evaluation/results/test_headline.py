@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from bench.edition.figures import headline_differences
-from evaluation.reporting.tables import Duration, MissingFigure, text_of
+from evaluation.reporting.tables import Duration, MissingFigure, to_text
 from evaluation.results.edition import COLUMNS, is_cut
 from evaluation.results.headline import (
     ALL,
@@ -163,7 +163,7 @@ def test_a_config_has_its_own_lines() -> None:
     found = headline(_frame(lines))
     assert found["config"].to_list() == [ALL, "Github_hard", "Kubernetes"]
     assert found["schemas"].to_list() == [1, None, 1]
-    configs = [text_of(row[1]) for row in times_table(found).rows]
+    configs = [to_text(row[1]) for row in times_table(found).rows]
     assert configs == [*"-", "Github_hard", "Kubernetes"] * 3
 
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from evaluation.core.cases import InstanceResult, Result, Row, WalkVerdict, Why
 from evaluation.core.run_header import RunHeader
-from evaluation.results.attempts import Attempt, attempt_of, steps_ns
-from evaluation.results.outcomes import Outcome, engine_is_right, outcome_of
+from evaluation.results.attempts import Attempt, make_attempt, steps_ns
+from evaluation.results.outcomes import Outcome, engine_is_right, read_outcome
 from evaluation.results.reader import NotAnAttempt, open_run, parse_line
 from evaluation.tasks.masks_report import why_table
 from tests.evaluation.made_runs import accepted, blocked, row, write_run
@@ -55,7 +55,7 @@ def test_a_compiled_unit_is_what_its_walks_are(
     walks: tuple[InstanceResult, ...], expected: Outcome
 ) -> None:
     """The most serious thing counts; a text may also be refused at its end."""
-    assert outcome_of(row(walks=walks)) is expected
+    assert read_outcome(row(walks=walks)) is expected
 
 
 @pytest.mark.parametrize("result", sorted({*Result} - {Result.OK, Result.UNDECIDED}))
@@ -64,7 +64,7 @@ def test_what_ended_otherwise_is_what_it_ended_with(result: Result) -> None:
 
     What is undecided has no outcome: the reader leaves it out.
     """
-    assert outcome_of(row(result=result, walks=(accepted(),))).value == result.value
+    assert read_outcome(row(result=result, walks=(accepted(),))).value == result.value
 
 
 @pytest.mark.parametrize("verdict", ["not_run", "lied", "contradicted", "engine_error"])
@@ -72,7 +72,7 @@ def test_nobody_knows_what_was_not_walked(verdict: str) -> None:
     """Neither right nor wrong, in no denominator."""
     walked = replace(accepted(), verdict=WalkVerdict(verdict))
     assert engine_is_right(walked) is None
-    assert attempt_of(row(walks=(walked,)), RunHeader()).valid == 0
+    assert make_attempt(row(walks=(walked,)), RunHeader()).valid == 0
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_time_between_masks_is_mask_and_commit() -> None:
     """A blocked token has a mask and no commit; one figure for each mask."""
     walked = replace(blocked(1), mask_ns=(10, 20), commit_ns=(3,))
     assert steps_ns([walked]) == [13, 20]
-    assert attempt_of(row(walks=(walked,)), RunHeader()).between_ns == 16.5
+    assert make_attempt(row(walks=(walked,)), RunHeader()).between_ns == 16.5
 
 
 @pytest.mark.parametrize(
@@ -121,9 +121,9 @@ def test_a_gap_is_declared_if_its_keyword_was_warned_of(
         replace(accepted(valid=False), label={"keyword": keyword}),
         replace(blocked(), label={"keyword": "maxItems"}),
     )
-    attempt = attempt_of(row(walks=walks, warnings=warnings), RunHeader())
+    attempt = make_attempt(row(walks=walks, warnings=warnings), RunHeader())
     assert attempt.warned is warned
-    right = attempt_of(row(warnings=warnings), RunHeader())
+    right = make_attempt(row(warnings=warnings), RunHeader())
     assert right.warned is None
 
 
@@ -148,8 +148,10 @@ def test_what_a_model_wrote_stands_by_its_class(
 ) -> None:
     """A compliant text passes, others do not; where texts are walked, walks decide."""
     label = {"outcome": outcome}
-    assert outcome_of(row(walks=(), label=label)) is expected
-    assert outcome_of(row(walks=(accepted(), blocked()), label=label)) is Outcome.PASSED
+    assert read_outcome(row(walks=(), label=label)) is expected
+    assert (
+        read_outcome(row(walks=(accepted(), blocked()), label=label)) is Outcome.PASSED
+    )
 
 
 def _why_rows(folder: Path, *rows: Row) -> Sequence[Sequence[Cell]]:

@@ -20,7 +20,7 @@ from evaluation.analysis.publish_edition import fits_files, headline_files
 from evaluation.analysis.recorded_cases import ask_in_new_process
 from evaluation.core.cases import Bounds, Case, InstanceWalk
 from evaluation.results.edition import ROWS, SAMPLE, TABLE, read_index, read_rows
-from evaluation.results.edition_picture import PICTURE, picture_of
+from evaluation.results.edition_picture import PICTURE, draw_picture
 from evaluation.results.fits import FITS_TABLE, read_fits
 from evaluation.results.headline import headline
 from evaluation.setup.engine_files import find_engine, install_line
@@ -60,7 +60,7 @@ def test_the_picture_of_readme_is_drawn_from_the_newest_edition(
     """Its bars are the table's figures, in at most 10 kB of SVG without a script."""
     path, index = _EDITIONS[-1] / PICTURE, read_index(_EDITIONS[-1])
     lines = headline(read_rows(_EDITIONS[-1]).filter(task="masks"))
-    compare_golden(path, picture_of(index, lines))
+    compare_golden(path, draw_picture(index, lines))
     assert f"({path.relative_to(_ROOT)})" in (_ROOT / "README.md").read_text("utf-8")
     bars = re.findall(r'<rect [^>]*width="([\d.]+)"', path.read_text("utf-8"))
     own = lines.filter(config="all")

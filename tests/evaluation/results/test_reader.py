@@ -24,11 +24,11 @@ from evaluation.core.run_header import RunHeader
 from evaluation.generation.text_generation import DecodingStep, Generation, TextEnding
 from evaluation.results.attempts import ATTEMPTS, Attempt
 from evaluation.results.edition import ROWS, read_index, read_rows
-from evaluation.results.outcomes import Outcome, outcome_of
+from evaluation.results.outcomes import Outcome, read_outcome
 from evaluation.results.reader import (
     TEXT_COLUMNS,
     NotAnAttempt,
-    gaps_of,
+    list_gaps,
     open_run,
     parse_line,
 )
@@ -185,7 +185,7 @@ def test_a_case_with_one_undecided_repetition_is_not_left_out(tmp_path: Path) ->
     header = {**HEAD, "finished": finished([row()])}
     rows = [row(), replace(_LOST, repetition=1)]
     run = open_run(write_run(tmp_path, rows, header))
-    (gap,) = gaps_of(run)
+    (gap,) = list_gaps(run)
     assert "has 1 case of task masks with an undecided measurement" in gap
     assert len([*run.rows()]) == 1
 
@@ -351,7 +351,7 @@ def test_what_a_model_wrote_fits(judged: Judgement | None, sample: int) -> None:
         repeat=sample,
     )
     _VALIDATOR.validate(orjson.loads(line(made)))
-    passed = outcome_of(parse_line(line(made), Row)) is Outcome.PASSED
+    passed = read_outcome(parse_line(line(made), Row)) is Outcome.PASSED
     assert passed == (judged is not None)
 
 

@@ -17,7 +17,7 @@ from evaluation.core.records import (
     Response,
     encode_records,
 )
-from evaluation.runner.records import read_records, records_of
+from evaluation.runner.records import make_records, read_records
 from evaluation.runner.request import ModelOptions, RunRequest, choose_suite
 from evaluation.runner.response_files import (
     encode_responses,
@@ -134,16 +134,16 @@ def test_a_file_is_of_another_layout_or_has_a_broken_record(tmp_path: Path) -> N
     request = RecordRequest(data=str(file), fetch=FetchSettings(cache=tmp_path))
     file.write_bytes(encode_records([Record(id="a")]) + b"{\n")
     with pytest.raises(BadData, match="no record") as caught:
-        records_of(choose_suite("passrate"), request)
+        make_records(choose_suite("passrate"), request)
     assert caught.value.where == f"{file}:2"
     file.write_text('{"type": "object"}\n')
-    assert len(records_of(choose_suite("passrate"), request).records) == 1
+    assert len(make_records(choose_suite("passrate"), request).records) == 1
     file.write_bytes(encode_records([Record(id="a"), Record(id="a")]))
     with pytest.raises(BadData, match="two records are called"):
-        records_of(choose_suite("passrate"), request)
+        make_records(choose_suite("passrate"), request)
     file.write_bytes(b"\n")
     with pytest.raises(NoInput, match="no records"):
-        records_of(choose_suite("passrate"), request)
+        make_records(choose_suite("passrate"), request)
 
 
 def test_answers_to_another_suite_are_refused_as_a_whole(tmp_path: Path) -> None:
@@ -164,7 +164,7 @@ def test_records_of_a_file_are_chosen_by_split(tmp_path: Path) -> None:
     file.write_bytes(encode_records(made))
     fetch = FetchSettings(cache=tmp_path / "cache")
     request = RecordRequest(data=str(file), fetch=fetch, splits=("test",))
-    found = records_of(choose_suite("passrate"), request)
+    found = make_records(choose_suite("passrate"), request)
     assert [record.id for record in found.records] == ["a", "c"]
 
 

@@ -12,7 +12,7 @@ import pytest
 import csbdata
 from curation.download.cache import FetchSettings
 from curation.system.errors import BadUsage, CannotCreate, Unavailable
-from curation.system.terminal import command_line_of
+from curation.system.terminal import set_command_line
 from evaluation.analysis.run_report import tables_by_task
 from evaluation.commands.options import RunSettings, split_settings
 from evaluation.core.cases import Bounds, Case, Result, Row
@@ -378,7 +378,7 @@ def test_only_csbdata_s_own_command_line_is_in_the_header(tmp_path: Path) -> Non
     """What a program was called with, that calls `run`, asks csbdata for nothing."""
     request = _task_request(tmp_path)
     assert csbdata.run(request).open().header.command == ()
-    with command_line_of(["eval", "--task", "masks"]):
+    with set_command_line(["eval", "--task", "masks"]):
         typed = csbdata.run(replace(request, run_dir=tmp_path / "typed")).open()
     assert typed.header.command == ("csbdata", "eval", "--task", "masks")
 

@@ -27,7 +27,7 @@ from evaluation.core.records import (
     encode_records,
 )
 from evaluation.runner import scoring
-from evaluation.runner.records import records_of
+from evaluation.runner.records import make_records
 from evaluation.runner.request import ModelOptions, RunRequest, choose_suite
 from evaluation.runner.rewording import reworded_records
 from evaluation.runner.run import score_file
@@ -266,10 +266,10 @@ def test_records_of_a_file_are_read_for_every_suite(tmp_path: Path) -> None:
     file = tmp_path / "made.jsonl"
     file.write_bytes(encode_records(made))
     wanted = RecordRequest(data=str(file), fetch=request.fetch, limit=7)
-    found = records_of(chosen, wanted)
+    found = make_records(chosen, wanted)
     assert (found.origin, len(found.records)) == ("file", 7)
     with pytest.raises(BadUsage, match="doubling reads no --data"):
-        records_of(chosen, replace(wanted, data=str(tmp_path)))
+        make_records(chosen, replace(wanted, data=str(tmp_path)))
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from evaluation.results.suite_tables import total_cost
 from evaluation.runner.request import ModelOptions
 from evaluation.servers.client import ServerClient, ServerConnection
 from evaluation.servers.model_server import server_participants
-from evaluation.servers.models import parse_prices, prices_of
+from evaluation.servers.models import find_prices, parse_prices
 from evaluation.servers.pacing import (
     Account,
     Spending,
@@ -355,7 +355,7 @@ def test_a_price_is_that_of_host_and_model() -> None:
     def found(
         base: str, model: str, prices: TokenPrices | None = None
     ) -> TokenPrices | None:
-        return prices_of(prices, ServerConnection(base=base, model=model))
+        return find_prices(prices, ServerConnection(base=base, model=model))
 
     home = "https://api.openai.com/v1"
     one = known(found(home, "gpt-5-mini-2025-08-07"))

@@ -162,7 +162,7 @@ def test_an_entry_point_without_its_package_is_told(
     """It names the entry point: what is installed beside it is somebody else's."""
     point = SimpleNamespace(name="mine", module="no_such_pkg.engine", value="no:such")
     monkeypatch.setattr(
-        "evaluation.setup.engine_files.entry_points_of", lambda _group: [point]
+        "evaluation.setup.engine_files.list_entry_points", lambda _group: [point]
     )
     with pytest.raises(BadConfiguration, match="'mine' names no module"):
         engine_paths()

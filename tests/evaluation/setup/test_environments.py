@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 from curation.download.cache import FetchSettings
 from curation.system.errors import BadConfiguration, Unavailable
 from curation.system.programs import EndedProgram
-from curation.system.terminal import command_line_of
+from curation.system.terminal import set_command_line
 from evaluation.commands.engines import _ask_for_leave, app
 from evaluation.setup import engine_files, environments
 from evaluation.setup.engine_files import (
@@ -383,7 +383,7 @@ def test_nobody_is_asked_where_there_is_nobody(
     said: list[str] = []
     monkeypatch.setattr("evaluation.commands.engines.log", said.append)
     with (
-        command_line_of(("engines", "add", "xgrammar==0.1.8")),
+        set_command_line(("engines", "add", "xgrammar==0.1.8")),
         pytest.raises(BadConfiguration, match="nothing was downloaded") as refused,
     ):
         _ask_for_leave(row, yes=False)

@@ -16,7 +16,7 @@ import pytest
 from bench.edition.figures import headline
 from evaluation.results.edition import read_rows
 from evaluation.site.build import build_site
-from evaluation.site.records import bundle_of
+from evaluation.site.records import bundle_number
 from tests.evaluation.site.browser import visited
 from tests.evaluation.site.made_editions import EVIL, line, write_edition
 
@@ -119,8 +119,8 @@ def test_a_page_is_of_the_record_that_the_address_names_last(tmp_path: Path) -> 
     edition = write_edition(tmp_path / "edition", [line("alpha 1.0", it) for it in ids])
     build_site(edition, None, tmp_path / "site")
     names = [f"Github_easy/{it}" for it in ids]
-    late = next(name for name in names if bundle_of(name, 2) == 0)
-    soon = next(name for name in names if bundle_of(name, 2) == 1)
+    late = next(name for name in names if bundle_number(name, 2) == 0)
+    soon = next(name for name in names if bundle_number(name, 2) == 1)
     for order in ([late, soon], [late, soon, late], [late, soon, "Github_easy/x"]):
         to_each = [["until", f"location.hash = {json.dumps(it)}"] for it in order]
         visit = {

@@ -15,7 +15,7 @@ import yaml
 
 from curation.fit.engine_evidence import Engines
 from curation.fit.profile import load_profiles
-from curation.fit.schema_fit import SchemaFit, judge_schema, requests_of
+from curation.fit.schema_fit import SchemaFit, build_requests, judge_schema
 from curation.sources.readers import Role
 from curation.sources.schema_files import SchemaFile, read_schema_files
 from curation.system.errors import BadData
@@ -108,7 +108,7 @@ def _by_command(text: str, folder: Path) -> Any:  # noqa: ANN401 - any JSON
             [name, str(it.verdict_together(name)), _rows(own)]
             for name, own in it.findings.items()
         ]
-        for it in requests_of(fits, profiles)
+        for it in build_requests(fits, profiles)
     ]
 
 

@@ -22,7 +22,7 @@ from curation.system.errors import BadConfiguration
 from evaluation.results.edition import INDEX
 from evaluation.results.fits import FitRow
 from evaluation.site import keywords, records
-from evaluation.site.build import build_site, files_of
+from evaluation.site.build import build_site, list_files
 from evaluation.site.pages import engines, front
 from evaluation.site.rendering import engine_path, keyword_path
 from evaluation.site.site import Site, open_site
@@ -97,7 +97,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
 
 
 def _files(site: Site) -> dict[str, bytes]:
-    return {page.path: page.content for page in files_of(site)}
+    return {page.path: page.content for page in list_files(site)}
 
 
 def _text(pages: Iterable[Page], path: str = "index.html") -> str:
@@ -198,7 +198,7 @@ def test_the_page_of_an_engine_names_causes(tmp_path: Path) -> None:
     assert "Messages of no probe: 1 schema, such as Github_easy/o4" in text
     lines = [line("alpha 1.0", "o0", task="probe")]
     made = open_site(write_edition(tmp_path / "probes", lines), None)
-    assert "probe: 1 case" in _text(files_of(made), engine_path("alpha 1.0"))
+    assert "probe: 1 case" in _text(list_files(made), engine_path("alpha 1.0"))
 
 
 def test_two_names_never_share_a_page() -> None:
@@ -218,7 +218,7 @@ def _contents(site: Site) -> dict[str, str]:
             bundles[number] = json.loads(gzip.decompress(b64decode(packed)))
     for number, bundle in bundles.items():
         for key in bundle:
-            assert records.bundle_of(key, len(bundles)) == number
+            assert records.bundle_number(key, len(bundles)) == number
     return {key: text for own in bundles.values() for key, text in own.items()}
 
 

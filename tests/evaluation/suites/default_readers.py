@@ -61,7 +61,7 @@ def answer_of(text: str) -> str:
     return head.strip().removeprefix("\ufeff")
 
 
-def json_of(text: str) -> Any:  # noqa: ANN401 (any JSON)
+def to_json(text: str) -> Any:  # noqa: ANN401 (any JSON)
     """Return the value of a JSON text (RFC 8259) of at most 250 levels."""
 
     def number(spelling: str) -> float:
@@ -113,9 +113,9 @@ def _last_value(text: str) -> str:
 def _found(text: str) -> Any:  # noqa: ANN401 (any JSON)
     text = answer_of(text)
     try:
-        return json_of(text)
+        return to_json(text)
     except json.JSONDecodeError:
-        return json_of(_last_value(text))
+        return to_json(_last_value(text))
 
 
 def passrate_passes(text: str, schema: Any) -> bool:  # noqa: ANN401 (any schema)
@@ -126,7 +126,7 @@ def passrate_passes(text: str, schema: Any) -> bool:  # noqa: ANN401 (any schema
         text = text[opening.end() :]
         text = text.rstrip("`") if text.endswith("```") else text
     try:
-        return jsonschema.Draft202012Validator(schema).is_valid(json_of(text.strip()))
+        return jsonschema.Draft202012Validator(schema).is_valid(to_json(text.strip()))
     except (ValueError, RecursionError):
         return False
 
@@ -267,7 +267,7 @@ def _json_once(text: str) -> Any:  # noqa: ANN401 (any JSON)
             raise ValueError(pairs)
         return dict(pairs)
 
-    json_of(text)
+    to_json(text)
     return json.loads(text, object_pairs_hook=unique)
 
 
@@ -286,7 +286,7 @@ for _tag, _form in (
 ):
     _Core.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", re.compile(_form), None)
 _Core.add_constructor(
-    "tag:yaml.org,2002:float", lambda _loader, node: json_of(_spelt(node.value))
+    "tag:yaml.org,2002:float", lambda _loader, node: to_json(_spelt(node.value))
 )
 _Core.add_constructor("tag:yaml.org,2002:int", lambda _loader, node: int(node.value))
 
@@ -307,7 +307,7 @@ def _yaml_1_2(text: str) -> Any:  # noqa: ANN401 (any YAML)
         ):
             raise ValueError(names)
     value = yaml.load(text, Loader=_Core)  # noqa: S506 (a safe loader)
-    return json_of(json.dumps(value))
+    return to_json(json.dumps(value))
 
 
 def _mappings(node: Any) -> Iterator[Any]:  # noqa: ANN401 (any node)
@@ -340,4 +340,4 @@ def _typed(element: ElementTree.Element) -> Any:  # noqa: ANN401 (any JSON)
         return [_typed(it) for it in element]
     if kind == "str":
         return json.loads(f'"{text}"') if escaped else text
-    return None if kind == "null" else json_of(text.strip().lower())
+    return None if kind == "null" else to_json(text.strip().lower())

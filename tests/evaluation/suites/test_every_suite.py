@@ -21,7 +21,7 @@ import evaluation
 from evaluation.answers.judge import compiled_schema
 from evaluation.core.records import Record, Response
 from evaluation.runner.request import choose_suite
-from evaluation.suites.concodeeval.suite import fields_of
+from evaluation.suites.concodeeval.suite import read_fields
 from evaluation.suites.ifstruct.rows import read_record
 from evaluation.suites.registry import suites
 from evaluation.suites.sob.records import sob_record
@@ -386,7 +386,7 @@ _PUBLISHED: Final[dict[str, Callable[[str, Record], bool | None]]] = {
     "quality": lambda text, it: published.quality_passes(
         text, it.group, str(it.fields["answer"])
     ),
-    "concodeeval": lambda text, it: published.concodeeval_passes(text, fields_of(it)),
+    "concodeeval": lambda text, it: published.concodeeval_passes(text, read_fields(it)),
 }
 #: The same of its default reading.
 _DEFAULT: Final[dict[str, Callable[[str, Record], bool | None]]] = {
@@ -399,7 +399,7 @@ _DEFAULT: Final[dict[str, Callable[[str, Record], bool | None]]] = {
         text, it.group, str(it.fields["answer"])
     ),
     "concodeeval": lambda text, it: default_readers.concodeeval_passes(
-        text, fields_of(it)
+        text, read_fields(it)
     ),
 }
 

@@ -98,7 +98,7 @@ def tiktoken(folder: Path) -> Path:
     return path
 
 
-def files_of(folder: Path, source: TokenizerSource) -> TokenizerFiles:
+def list_files(folder: Path, source: TokenizerSource) -> TokenizerFiles:
     """Write a tokenizer's files; return them read again."""
     folder.mkdir(parents=True, exist_ok=True)
     write_files(folder, source, "made", "MIT")
@@ -115,7 +115,7 @@ def tiktoken_files(folder: Path) -> TokenizerFiles:
         eos="<|endoftext|>",
         vocab_size=0,
     )
-    return files_of(folder / "files", from_tiktoken(file, pinned))
+    return list_files(folder / "files", from_tiktoken(file, pinned))
 
 
 def gguf(path: Path, keys: Sequence[tuple[str, object]]) -> Path:

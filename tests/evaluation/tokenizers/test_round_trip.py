@@ -55,7 +55,7 @@ def files(kind: str, tmp_path_factory: pytest.TempPathFactory) -> TokenizerFiles
         return made.tiktoken_files(folder)
     pinned = pinned_tokenizers()["smollm2"]
     path = made.byte_level_gguf(folder / "a.gguf", made.byte_level(folder / "b"))
-    return made.files_of(folder / "files", from_gguf(path, pinned))
+    return made.list_files(folder / "files", from_gguf(path, pinned))
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ import pytest
 from curation.system.progress import Quiet
 from evaluation.core.cases import Result, WalkVerdict
 from evaluation.masks.run import RunPlan, run
-from evaluation.results.outcomes import Outcome, outcome_of
+from evaluation.results.outcomes import Outcome, read_outcome
 from evaluation.results.reader import open_run
 from evaluation.runner.run import header
 from evaluation.runner.run import run as run_request
@@ -111,7 +111,7 @@ def test_a_trouble_is_told_exactly_and_disturbs_nobody_else(
                 (walk,) = row.walks
                 assert (walk.verdict, walk.at) == (WalkVerdict.ENGINE_ERROR, 0)
                 assert walk.detail == row.detail
-                assert outcome_of(row) is Outcome.ENGINE_ERROR
+                assert read_outcome(row) is Outcome.ENGINE_ERROR
 
 
 def _rows(
@@ -230,7 +230,7 @@ def test_a_failure_that_is_not_told_is_a_contradiction(tmp_path: Path) -> None:
     verdicts = [walk.verdict for walk in row.walks]
     assert verdicts == [WalkVerdict.BLOCKED, *2 * [WalkVerdict.CONTRADICTED]]
     assert "after the same tokens in text 1" in row.walks[1].detail
-    assert outcome_of(row) is Outcome.CONTRADICTED
+    assert read_outcome(row) is Outcome.CONTRADICTED
 
 
 @pytest.fixture

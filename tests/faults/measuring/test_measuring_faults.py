@@ -18,7 +18,7 @@ import psutil
 import pytest
 
 import csbdata
-from curation.pipeline.build import fingerprint_of
+from curation.pipeline.build import compute_fingerprint
 from curation.system.errors import CannotCreate
 from curation.workers.limits import Limits
 from evaluation.core.run_header import usable_cores
@@ -119,11 +119,11 @@ def test_f38_a_build_of_other_code_is_done_again(
     part: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Code, versions of libraries and limits decide a build's fingerprint."""
-    before = fingerprint_of("clean", [], [])
-    assert fingerprint_of("clean", [], []) == before
+    before = compute_fingerprint("clean", [], [])
+    assert compute_fingerprint("clean", [], []) == before
     other: object = Limits(seconds=1.0) if part == "LIMITS" else _OTHERS[part]
     monkeypatch.setattr(f"curation.pipeline.build.{part}", other)
-    assert fingerprint_of("clean", [], []) != before
+    assert compute_fingerprint("clean", [], []) != before
 
 
 def test_f38_rows_of_other_code_are_not_found(

@@ -13,17 +13,17 @@ from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.constraints.conjunction import conjoin
 from curation.instances.constraints.interpretations import (
     heeding,
-    interpretations_of,
+    make_interpretations,
     read_schema,
 )
 from curation.instances.constraints.keyword_values import (
     accepts_everything,
-    array_of,
     asserted_formats,
     item_keywords,
-    names_of,
-    number_of,
-    object_of,
+    read_array,
+    read_names,
+    read_number,
+    read_object,
 )
 from curation.instances.dataset.make_instances import make_instances
 from curation.instances.near_misses.assertions import asserting_keywords
@@ -132,19 +132,19 @@ def test_only_true_and_the_empty_object_plainly_accept_everything() -> None:
 def test_a_keyword_of_another_type_holds_nothing() -> None:
     """An object where an array is due, or the other way round, counts as none."""
     schema: dict[str, Json] = {"properties": [], "allOf": {}, "required": ["a"]}
-    assert object_of(schema, "properties") == {}
-    assert array_of(schema, "allOf") == []
-    assert array_of(schema, "required") == ["a"]
-    assert names_of(schema["required"]) == names_of("a") == ["a"]
-    assert names_of(None) == []
+    assert read_object(schema, "properties") == {}
+    assert read_array(schema, "allOf") == []
+    assert read_array(schema, "required") == ["a"]
+    assert read_names(schema["required"]) == read_names("a") == ["a"]
+    assert read_names(None) == []
 
 
 def test_a_keyword_that_holds_no_number_is_refused() -> None:
     """A boolean is none: draft-04's flags are read where they are known."""
     schema: dict[str, Json] = {"minimum": 1.5, "exclusiveMinimum": True}
-    assert number_of(schema, "minimum") == 1.5
+    assert read_number(schema, "minimum") == 1.5
     with pytest.raises(TypeError, match="exclusiveMinimum"):
-        number_of(schema, "exclusiveMinimum")
+        read_number(schema, "exclusiveMinimum")
 
 
 @pytest.mark.parametrize(
@@ -282,7 +282,7 @@ def test_witnesses_hold_by_each_interpretation(
 ) -> None:
     """Formats asserted or not, what the draft ignores heeded or not."""
     compiled = CompiledSchema.from_json(schema, dialect)
-    every = interpretations_of(compiled)
+    every = make_interpretations(compiled)
     found = find_witnesses(compiled, 0, Budget(covering=8)).witnesses
     assert found
     assert [one.value for one in found if every.refusing(one.value)] == []

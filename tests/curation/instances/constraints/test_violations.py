@@ -14,7 +14,7 @@ from curation.instances.judging.violations import (
     fails_at,
     find_violations,
 )
-from curation.instances.model import text_of
+from curation.instances.model import to_text
 from curation.instances.near_misses.assertions import (
     false_locations,
     find_reachable_keywords,
@@ -133,7 +133,7 @@ def test_the_position_is_that_of_the_deciding_character(
     compiled = CompiledSchema.from_json(schema, "draft-07")
     near_miss = as_near_miss(compiled, value)
     assert near_miss is not None
-    assert text_of(value)[: fails_at(compiled, near_miss) + 1] == text
+    assert to_text(value)[: fails_at(compiled, near_miss) + 1] == text
 
 
 def _paths(schema: UntypedJson) -> dict[str, list[Path]]:

@@ -23,13 +23,13 @@ from curation.instances.dataset import make_instances as module
 from curation.instances.dataset import worker
 from curation.instances.dataset.make_instances import make_instances
 from curation.instances.dataset.records import (
+    compute_meta,
     maskbench_names,
     maskbench_text,
-    meta_of,
 )
 from curation.instances.dataset.worker import InstanceRequest, program, start, witnesses
 from curation.lint.satisfiability import Satisfiability
-from curation.system.user_files import name_of
+from curation.system.user_files import parse_name
 from curation.workers.child import collecting
 from curation.workers.limits import DOCUMENT_BYTES, Ending, Limits
 from curation.workers.process import Program
@@ -364,7 +364,7 @@ def test_a_name_is_split_and_file(unique_id: str) -> None:
     (name,) = maskbench_names([("Github_easy", unique_id)]).values()
     assert name.startswith("Github_easy---")
     assert "/" not in name
-    assert name_of(Path(name)) == ("Github_easy", unique_id)
+    assert parse_name(Path(name)) == ("Github_easy", unique_id)
 
 
 @pytest.mark.parametrize(
@@ -375,7 +375,7 @@ def test_features_have_the_names_that_maskbench_uses(
     schema: UntypedJson, features: list[str], raw: list[str]
 ) -> None:
     """Features are what an engine has to implement; raw ones are taken for granted."""
-    found = meta_of(schema)
+    found = compute_meta(schema)
     assert found["features"] == features
     assert found["raw_features"] == raw
 
@@ -388,7 +388,7 @@ def test_sizes_are_of_the_compact_text_with_and_without_notes() -> None:
         "x-note": [1],
         "description": "é",
     }
-    found = meta_of(schema)
+    found = compute_meta(schema)
     assert found["full_size"] == len(
         json.dumps(schema, ensure_ascii=False, separators=(",", ":")).encode()
     )

@@ -20,7 +20,7 @@ from curation.instances.judging.violations import (
     fails_at,
     find_violations,
 )
-from curation.instances.model import Witness, text_of
+from curation.instances.model import Witness, to_text
 from curation.instances.near_misses import search
 from curation.instances.near_misses.assertions import find_reachable_keywords
 from curation.instances.near_misses.edits import MAX_LENGTH
@@ -33,7 +33,7 @@ from curation.instances.near_misses.search import (
 )
 from curation.instances.near_misses.sites import member_at
 from curation.instances.witnesses.search import Budget, find_witnesses
-from curation.json.pointer import tokens_of
+from curation.json.pointer import parse_tokens
 from curation.schema.dialects import DIALECTS
 from tests.curation.instances.keywords import cases
 from tests.slow_cases import first_fast
@@ -117,12 +117,12 @@ def test_what_every_near_miss_is(name: str, subtests: pytest.Subtests) -> None:
             witnesses = find_witnesses(compiled).witnesses
             found, reasons = search_near_misses(compiled, witnesses)
             others = find_witnesses(compiled, 1, Budget(count=60)).witnesses
-            valid = {text_of(witness.value) for witness in (*witnesses, *others)}
+            valid = {to_text(witness.value) for witness in (*witnesses, *others)}
             for each in found:
                 assert not compiled.is_valid(each.value)
                 assert each.keyword != MIXED
                 assert as_near_miss(compiled, each.value) == each
-                text, position = text_of(each.value), fails_at(compiled, each)
+                text, position = to_text(each.value), fails_at(compiled, each)
                 assert 0 <= position <= len(text)
                 begun = text[: position + 1]
                 assert position == len(text) or not any(
@@ -418,7 +418,7 @@ def _same_outside(
 
 def _path(value: UntypedJson, text: str) -> tuple[str | int, ...]:
     path: list[str | int] = []
-    for token in tokens_of(text):
+    for token in parse_tokens(text):
         step = int(token) if isinstance(value, list) else token
         path.append(step)
         value = member_at(value, step)

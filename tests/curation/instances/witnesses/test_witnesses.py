@@ -13,7 +13,7 @@ from bench.data.reached_sites import live_of, reached_of
 from curation.core.benchmark import InstanceKind
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.constraints.conjunction import ExtraConstraint, Negation
-from curation.instances.constraints.interpretations import interpretations_of
+from curation.instances.constraints.interpretations import make_interpretations
 from curation.instances.model import SearchFailure, Witnesses
 from curation.instances.witnesses.builder import NOTHING, BuildContext, WitnessBuilder
 from curation.instances.witnesses.reach import Guide, SchemaGraph, reached_by
@@ -419,7 +419,7 @@ def test_witnesses_of_a_recursive_schema_are_not_deep(schema: Json) -> None:
 def test_covering_alone_is_not_deep(schema: Json) -> None:
     """Nor where no other witness has reached anything."""
     compiled = CompiledSchema.from_json(schema, "draft-07")
-    made = cover(interpretations_of(compiled), [], b"seed", rounds=16)
+    made = cover(make_interpretations(compiled), [], b"seed", rounds=16)
     assert not unreached(schema, made)
     assert max(map(depth, made)) <= 16
 
@@ -564,7 +564,7 @@ def test_a_search_that_fails_is_followed_by_a_smaller_one(
     schema: Json = {"properties": {name: {"type": "integer"} for name in names}}
     compiled = CompiledSchema.from_json(schema, "draft-07")
     monkeypatch.setattr("curation.instances.witnesses.search._COVERING_STEPS", 200)
-    made = cover(interpretations_of(compiled), [], b"seed", rounds=4)
+    made = cover(make_interpretations(compiled), [], b"seed", rounds=4)
     assert not unreached(schema, made)
     assert 2 <= len(made) <= 16
 
@@ -583,7 +583,7 @@ def test_few_searches_are_made_in_vain(monkeypatch: pytest.MonkeyPatch) -> None:
     schema: Json = {"properties": {f"n{number}": {} for number in range(1_600)}}
     compiled = CompiledSchema.from_json(schema, "draft-07")
     monkeypatch.setattr("curation.instances.witnesses.search._COVERING_STEPS", 150)
-    cover(interpretations_of(compiled), [], b"seed", rounds=16)
+    cover(make_interpretations(compiled), [], b"seed", rounds=16)
     in_vain = results.count(NOTHING)
     assert 1 < in_vain <= 450 // 150 + 1
     assert in_vain < len(results) < 64

@@ -32,7 +32,7 @@ from evaluation.suites.concodeeval.records import (
 from evaluation.suites.concodeeval.suite import (
     ConcodeSettings,
     Reading,
-    fields_of,
+    read_fields,
 )
 from tests.evaluation.suites.concodeeval.drawn import (
     SEED,
@@ -254,7 +254,7 @@ def test_every_cell_asks_about_the_same_schemas() -> None:
     by_cell: dict[str, list[str]] = {}
     for record in made:
         cell, _, name = record.id.partition(":")
-        fields = fields_of(record)
+        fields = read_fields(record)
         assert cell.split("-") == [fields.task, fields.representation, fields.output]
         by_cell.setdefault(cell, []).append(f"{record.group}/{name}")
     assert len(by_cell) == 8
@@ -299,7 +299,7 @@ def test_the_records_are_those_of_its_schemas_alone() -> None:
     found = records(RecordRequest(data=None, fetch=fetch), settings)
     assert found.generated
     assert len(found.records) == 26
-    assert len({fields_of(record).family for record in found.records}) == 12
+    assert len({read_fields(record).family for record in found.records}) == 12
     with pytest.raises(BadConfiguration, match="no --data"):
         records(RecordRequest(data="build", fetch=fetch), settings)
 

@@ -26,7 +26,7 @@ from evaluation.suites.coverage.scorer import (
     judge,
 )
 from evaluation.suites.coverage.suite import CoverageSettings
-from evaluation.suites.coverage.texts import class_of, judgement_of
+from evaluation.suites.coverage.texts import name_class, read_judgement
 from tests.evaluation.suites.known.coverage import known_answers
 from tests.tables import table
 
@@ -109,8 +109,8 @@ def test_a_schema_that_hangs_a_validator_leaves_the_text_undecided() -> None:
         (Record(id="quick", schema="{}"), Response(record="quick", text="1")),
     ]
     first, second = score_all(impatient, pairs, jobs=1)
-    assert class_of(first) is TextClass.UNDECIDED
-    judgement = judgement_of(first)
+    assert name_class(first) is TextClass.UNDECIDED
+    judgement = read_judgement(first)
     assert judgement is not None
     assert judgement.own is TextVerdict.UNDECIDED
     assert second.passed

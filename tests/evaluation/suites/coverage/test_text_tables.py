@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from evaluation.core.cases import Result
 from evaluation.generation.text_generation import DecodingStep, Generation, TextEnding
 from evaluation.reporting.statistics import Quantile, holm, mcnemar
-from evaluation.reporting.tables import MissingFigure, Rate, json_of
+from evaluation.reporting.tables import MissingFigure, Rate, to_json
 from evaluation.results.suite_pairs import pair_sides, paired_rates
 from evaluation.suites.coverage.efficiency import (
     TextFigures,
@@ -128,7 +128,7 @@ def test_no_figure_of_efficiency_iswritten(made: Sequence[Generation]) -> None:
     table = efficiency(on_common_samples({"some": side}), LIMITS)
     for row in table.rows:
         for cell in row[4:]:
-            figures = json_of(cell)
+            figures = to_json(cell)
             assert figures is None or isinstance(figures, dict)
             for name, figure in (figures or {}).items():
                 assert name.endswith((" ns", " tokens", " at_least"))

@@ -11,7 +11,7 @@ from evaluation.core.records import Verdict
 from evaluation.core.run_header import LimitsHeader, RunHeader
 from evaluation.core.suite import ScoredResponse
 from evaluation.generation.text_generation import DecodingStep, Generation, TextEnding
-from evaluation.results.attempts import line_of
+from evaluation.results.attempts import make_line
 from evaluation.results.reader import parse_line
 from evaluation.results.suite_rows import row_from_scored, scored_from_row
 from evaluation.suites.coverage.scorer import (
@@ -20,7 +20,7 @@ from evaluation.suites.coverage.scorer import (
     TextVerdict,
     classify,
 )
-from evaluation.suites.coverage.texts import GeneratedText, text_of
+from evaluation.suites.coverage.texts import GeneratedText, to_text
 
 _NS = st.integers(0, 2**50)
 _STEPS = st.lists(
@@ -106,7 +106,7 @@ def row_of(  # noqa: PLR0913 (the parts of a row)
 
 def text_from_row(row: Row) -> GeneratedText:
     """Return the text of a row."""
-    return text_of(scored_from_row(row))
+    return to_text(scored_from_row(row))
 
 
 def written(
@@ -124,4 +124,4 @@ def written(
         engine=engine,
         repeat=repeat,
     )
-    return text_from_row(parse_line(line_of(row, RunHeader()), Row))
+    return text_from_row(parse_line(make_line(row, RunHeader()), Row))

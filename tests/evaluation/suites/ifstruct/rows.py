@@ -62,7 +62,7 @@ COLUMNS: dict[str, Json] = {
 JSON = read_record(COLUMNS)
 
 
-def failures_of(text: str, row: IfstructRecord, reading: str) -> list[str]:
+def list_failures(text: str, row: IfstructRecord, reading: str) -> list[str]:
     """Return the failures of an answer that count by a reading."""
     response = Response(record="a", text=text)
     flaws = verify(response, row, reading).flaws

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from evaluation.suites.ifstruct.scorer import layout_of
-from tests.evaluation.suites.ifstruct.rows import JSON, READINGS, failures_of
+from evaluation.suites.ifstruct.scorer import parse_layout
+from tests.evaluation.suites.ifstruct.rows import JSON, READINGS, list_failures
 from tests.tables import table
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def test_an_answer_has_the_failures_of_its_row(subtests: pytest.Subtests) -> Non
             if "fence" in row:
                 wanted = replace(wanted, fence=row["fence"])
             for reading in READINGS:
-                assert failures_of(row["text"], wanted, reading) == row[reading]
+                assert list_failures(row["text"], wanted, reading) == row[reading]
 
 
 _SCALARS = (
@@ -58,7 +58,7 @@ def test_yaml_is_read_as_the_safe_loader_does(value: object) -> None:
     """What PyYAML writes is read back as its own safe loader reads it."""
     text = yaml.safe_dump(value, default_flow_style=False, allow_unicode=True)
     open_list = replace(YAML, json_schema={}, top_level_count=(1, 3))
-    failures = failures_of(text, open_list, "published")
+    failures = list_failures(text, open_list, "published")
     # An empty list is written in brackets, and `[]` as the whole is none of these.
     assert set(failures) <= {"wrong_format"} if "{}" in text else failures == []
 
@@ -68,10 +68,10 @@ def test_the_first_block_counts() -> None:
 
     Without one, text is around the outer brackets of JSON.
     """
-    layout = layout_of("a\n```Json x\n1\n```py\n2\n```\nb", "json")
+    layout = parse_layout("a\n```Json x\n1\n```py\n2\n```\nb", "json")
     assert layout == ("1", "a", "b", "json", 3)
-    assert layout_of("a ``` [b] c", "json") == ("a ``` [b] c", "a ```", "c", "", 0)
-    assert layout_of("a ``` [b] c", "yaml") == ("a ``` [b] c", "", "", "", 0)
+    assert parse_layout("a ``` [b] c", "json") == ("a ``` [b] c", "a ```", "c", "", 0)
+    assert parse_layout("a ``` [b] c", "yaml") == ("a ``` [b] c", "", "", "", 0)
 
 
 def test_hostile_answers_have_a_class(subtests: pytest.Subtests) -> None:
@@ -79,7 +79,7 @@ def test_hostile_answers_have_a_class(subtests: pytest.Subtests) -> None:
     for head, piece, times, tail, wanted, failure in table(__file__, "hostile"):
         with subtests.test(ascii(head[:40] + piece), times=times, wanted=wanted):
             text = head + piece * times + tail * times
-            found = failures_of(text, _WANTED[wanted], "recommended")
+            found = list_failures(text, _WANTED[wanted], "recommended")
             assert found[0] == failure
 
 
@@ -89,4 +89,4 @@ def test_hostile_answers_have_a_class(subtests: pytest.Subtests) -> None:
 def test_nothing_hangs(piece: str, times: int, wanted: IfstructRecord) -> None:
     """The longest answers of one repeated piece are read to their end, and fail."""
     for reading in READINGS:
-        assert failures_of(piece * times, wanted, reading)
+        assert list_failures(piece * times, wanted, reading)

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Final
 
 from evaluation.suites.concodeeval.representations import write_sample
-from evaluation.suites.concodeeval.suite import ConcodeSettings, Output, fields_of
+from evaluation.suites.concodeeval.suite import ConcodeSettings, Output, read_fields
 from tests.evaluation.suites.known_answers import KnownAnswer, first_witness
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def _fenced(text: str, expected: str = "", because: str = "") -> KnownAnswer:
 
 def known_answers(record: Record, settings: ConcodeSettings) -> Iterator[KnownAnswer]:
     """Yield right answers and wrong ones of each class; few without a witness."""
-    fields = fields_of(record)
+    fields = read_fields(record)
     kind = "api_error"
     yield KnownAnswer(kind=kind, text=None, error="HTTP 500", expected=kind)
     is_default = settings.reading == "recommended"

@@ -17,14 +17,14 @@ from curation.download.cache import FetchSettings
 from curation.json.text import parse
 from curation.system.errors import BadData, NoInput
 from evaluation.core.records import RecordRequest, Response
-from evaluation.runner.records import records_of
+from evaluation.runner.records import make_records
 from evaluation.runner.request import choose_suite
 from evaluation.suites.sob.metrics import Metric, SobSettings, all_leaves
 from evaluation.suites.sob.records import (
     PUBLISHED_TOTALS,
     SourceTotal,
-    complexity_of,
-    prompt_of,
+    make_prompt,
+    measure_complexity,
     response_of_line,
     sample_records,
     sob_record,
@@ -105,7 +105,7 @@ def test_the_sample_is_balanced(source: str) -> None:
     assert Counter(record.family for record in records) == _KINDS[source]
     levels = [record.schema_complexity for record in records]
     assert Counter(levels) == _LEVELS[source]
-    assert levels == [complexity_of(record.json_schema) for record in records]
+    assert levels == [measure_complexity(record.json_schema) for record in records]
     absent = [None in all_leaves(record.ground_truth).values() for record in records]
     assert (sum(absent), len(absent) - sum(absent)) == _ABSENT[source]
 
@@ -113,7 +113,7 @@ def test_the_sample_is_balanced(source: str) -> None:
 @pytest.mark.parametrize(("schema", "level"), table(__file__, "complexities"))
 def test_a_schema_is_as_hard_as_it_is_deep(schema: Json, level: str) -> None:
     """Objects and arrays are levels; an array of objects is hard at any level."""
-    assert complexity_of(schema) == level
+    assert measure_complexity(schema) == level
 
 
 def test_a_second_reader_gave_the_same_answers() -> None:
@@ -158,9 +158,9 @@ def test_splits_of_the_published_layout_are_selected_or_refused(
     request = RecordRequest(data=str(tmp_path), fetch=fetch, splits=splits)
     if expected is None:
         with pytest.raises(NoInput, match="no record of --split dev"):
-            records_of(choose_suite("sob"), request)
+            make_records(choose_suite("sob"), request)
     else:
-        assert len(records_of(choose_suite("sob"), request).records) == expected
+        assert len(make_records(choose_suite("sob"), request).records) == expected
 
 
 def test_counts_that_differ_from_the_published_ones_are_in_the_origin(
@@ -308,7 +308,7 @@ def test_the_prompt_shows_context_question_and_schema() -> None:
     record = _one()
     schema = {"type": "object", "properties": {"a": {"type": "string"}}}
     shown = msgspec.structs.replace(record, json_schema=schema)
-    prompt = prompt_of(suite_record(shown), SobSettings(max_tokens=99))
+    prompt = make_prompt(suite_record(shown), SobSettings(max_tokens=99))
     system, user = prompt.messages
     assert prompt.budget == 99
     assert "null" in system.content

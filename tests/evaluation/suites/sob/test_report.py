@@ -31,15 +31,15 @@ from evaluation.suites.sob.metrics import (
 from evaluation.suites.sob.records import (
     PUBLISHED_TOTALS,
     SourceTotal,
+    compute_weight,
     sample_records,
     suite_record,
-    weight_of,
 )
 from evaluation.suites.sob.report import (
     CATEGORIES,
     SOURCES,
     SourceSummary,
-    answers_of,
+    answer_table,
     standings,
     summarise,
     tables,
@@ -173,7 +173,7 @@ def test_a_run_of_nothing_but_failed_scoring_is_reported() -> None:
     failed = Verdict(passed=False, failure_class="scoring_failed")
     broken = [copy(one, condition="E", verdicts=(failed,)) for one in listed]
     tables = _tables((label, listed), ("m E", broken))
-    lines = answers_of(ScoredRun(facts={}, by_label={"m E": broken}))
+    lines = answer_table(ScoredRun(facts={}, by_label={"m E": broken}))
     assert set(lines["leaves"]) == {0}
     assert _lines(tables["leaderboard"])[1]["overall"] == 0
     assert tables["leaves"].rows
@@ -188,7 +188,7 @@ def _summary(
     """Return the summary of so many responses with the weights in turn."""
     responses = _responses(count, weights) * repeats
     run = ScoredRun(facts={}, by_label={"m": responses})
-    (summary,) = summarise(answers_of(run))
+    (summary,) = summarise(answer_table(run))
     return summary
 
 
@@ -353,15 +353,15 @@ def test_the_published_weights_are_those_of_the_papers_counts() -> None:
     """61 % of 5,000 texts are hard: 3,054 of weight 3 and 1,946 of weight 2."""
     counts = {"text": (3_054, 1_946), "image": (184, 25), "audio": (113, 2)}
     for source, (hard, medium) in counts.items():
-        weight = hard * weight_of("hard") + medium * weight_of("medium")
+        weight = hard * compute_weight("hard") + medium * compute_weight("medium")
         assert SourceTotal(hard + medium, weight) == PUBLISHED_TOTALS[source]
 
 
 def test_a_record_of_no_known_complexity_weighs_nothing() -> None:
     """The schema's complexity decides, then the question's difficulty."""
-    assert weight_of("", "hard") == 3
-    assert weight_of("Medium", "hard") == 2
-    assert weight_of("unheard of") == 0
+    assert compute_weight("", "hard") == 3
+    assert compute_weight("Medium", "hard") == 2
+    assert compute_weight("unheard of") == 0
 
 
 @pytest.mark.slow

@@ -16,14 +16,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curation.system.errors import NoInput
-from curation.system.user_files import name_of
+from curation.system.user_files import parse_name
 from evaluation.core.cases import Result, WalkVerdict
 from evaluation.core.records import Instance, Record
 from evaluation.core.run_header import RunHeader, TaskSettings
 from evaluation.reporting.tables import NOT_RUN, Rate
-from evaluation.results.attempts import attempt_of
+from evaluation.results.attempts import make_attempt
 from evaluation.results.reader import open_run
-from evaluation.tasks.maskbench_files import result_of, write_maskbench
+from evaluation.tasks.maskbench_files import make_result, write_maskbench
 from evaluation.tasks.masks import TASK, cases, permuted_texts
 from evaluation.tasks.masks_report import _places
 from tests.evaluation.made_runs import HEAD, accepted, blocked, many, row, write_run
@@ -294,9 +294,9 @@ def _long_miss(mask_ns: int = 10**6) -> Row:
 def test_near_misses_of_length_bounds_stand_alone() -> None:
     """They are in no figure of the time between masks."""
     made = _long_miss()
-    assert attempt_of(made, RunHeader()).between_ns == 2_000
+    assert make_attempt(made, RunHeader()).between_ns == 2_000
     # MaskBench's files have every mask, as its own have.
-    assert result_of(made, "x")["num_tokens"] == 1004
+    assert make_result(made, "x")["num_tokens"] == 1004
 
 
 @pytest.mark.parametrize(
@@ -329,7 +329,7 @@ def _exported(
 
 def test_a_schema_has_its_file() -> None:
     """Times in whole microseconds, one for each token: mask and commit together."""
-    found = result_of(
+    found = make_result(
         row(walks=(accepted(2_600, tokens=2), blocked(1))), "Github_easy---o1.json"
     )
     assert found == {
@@ -348,9 +348,9 @@ def test_a_schema_has_its_file() -> None:
 
 def test_what_went_wrong_is_said_in_its_words() -> None:
     """Its tool tells the two kinds apart by these sentences."""
-    blocks = result_of(row(walks=(blocked(valid=True), accepted())), "x")
-    accepts = result_of(row(walks=(accepted(), accepted(valid=False))), "x")
-    refused = result_of(row(result=Result.COMPILE_ERROR, detail="no", walks=()), "x")
+    blocks = make_result(row(walks=(blocked(valid=True), accepted())), "x")
+    accepts = make_result(row(walks=(accepted(), accepted(valid=False))), "x")
+    refused = make_result(row(result=Result.COMPILE_ERROR, detail="no", walks=()), "x")
     assert blocks["validation_error"] == "test #0: should accept but didn't"
     assert accepts["validation_error"] == "test #1: should reject but didn't"
     assert (refused["compile_error"], refused["ttfm_us"]) == ("no", 0)
@@ -366,7 +366,7 @@ def test_no_two_results_share_a_file_on_any_disk(tmp_path: Path) -> None:
     files = [path.name for path in folders[0].glob("*---*.json")]
     assert len({name.casefold() for name in files}) == len(ids)
     assert "Github_easy---Other.json" in files
-    assert {name_of(Path(name))[1] for name in files} >= set(ids[:6])
+    assert {parse_name(Path(name))[1] for name in files} >= set(ids[:6])
 
 
 def test_a_death_leaves_the_marker_and_the_exit_code(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ from evaluation.results.outcomes import FAULTS
 from evaluation.results.reader import open_run
 from evaluation.tasks import task_named
 from evaluation.tasks.official_suite import task as suites
-from evaluation.tasks.official_suite.outcomes import SuiteFailure, failures_of
+from evaluation.tasks.official_suite.outcomes import SuiteFailure, list_failures
 from evaluation.tasks.official_suite.report import (
     LEVELS,
     _category_table,
@@ -44,9 +44,9 @@ from evaluation.tasks.official_suite.task import (
     SuiteCase,
     SuiteTest,
     acquire_suite,
-    case_of,
     describe_suite,
     draft_cases,
+    make_case,
     needs_remote,
     read_suite_cases,
 )
@@ -232,7 +232,7 @@ def made(instances: str, category: str = "const", number: int = 0) -> Case:
         for index, each in enumerate(instances)
     )
     suite_case = SuiteCase(description="", schema={"const": 1}, tests=tests)
-    return case_of("2020-12", f"{category}/{number}", suite_case, "mini@1")
+    return make_case("2020-12", f"{category}/{number}", suite_case, "mini@1")
 
 
 BOTH, VALID, INVALID = made("vi"), made("v"), made("i")
@@ -244,14 +244,14 @@ def test_a_case_is_judged_by_the_papers_criteria(
 ) -> None:
     """Valid instances to the end, the end included; invalid ones never."""
     answered = policies.answered(made(instances), getattr(policies, rule), "x")
-    assert failures_of(answered) == {*failures}
+    assert list_failures(answered) == {*failures}
 
 
 def test_a_refused_schema_passes_only_without_valid_instances() -> None:
     """As listing 2 of the paper has it."""
-    assert failures_of(policies.refused(INVALID, "x")) == set()
+    assert list_failures(policies.refused(INVALID, "x")) == set()
     for case in (BOTH, VALID):
-        failures = failures_of(policies.refused(case, "x"))
+        failures = list_failures(policies.refused(case, "x"))
         assert failures == {SuiteFailure.COMPILE_ERROR}
 
 
@@ -260,14 +260,14 @@ def test_a_refused_schema_passes_only_without_valid_instances() -> None:
 )
 def test_an_engine_that_dies_passes_nothing(result: Result) -> None:
     """Not even a case without valid instances: a crash is no refusal."""
-    assert failures_of(policies.died(INVALID, "x", result)) == {SuiteFailure.DIED}
+    assert list_failures(policies.died(INVALID, "x", result)) == {SuiteFailure.DIED}
 
 
 def test_walks_that_are_missing_are_no_success() -> None:
     """A row that says `ok` with fewer walks than tests has not answered all."""
     whole = policies.answered(BOTH, policies.knows_all, "x")
     short = replace(whole, walks=whole.walks[:1])
-    assert failures_of(short) == {SuiteFailure.DIED}
+    assert list_failures(short) == {SuiteFailure.DIED}
 
 
 @given(st.lists(st.tuples(st.booleans(), VERDICTS), max_size=6))
@@ -281,7 +281,7 @@ def test_passed_is_that_every_answer_is_right(
     )
     valid_count = sum(valid for valid, _ in walks)
     label = {"category": "c", "tests": len(walks), "valid": valid_count}
-    failures = failures_of(row(task="test-suite", walks=answers, label=label))
+    failures = list_failures(row(task="test-suite", walks=answers, label=label))
     right = [
         verdict not in FAULTS and (verdict is WalkVerdict.ACCEPTED) is valid
         for valid, verdict in walks

@@ -22,7 +22,7 @@ from evaluation.core.run_header import (
 )
 from evaluation.reporting.printing import as_markdown
 from evaluation.reporting.tables import NOT_RUN, Rate
-from evaluation.results.attempts import attempt_of
+from evaluation.results.attempts import make_attempt
 from evaluation.results.reader import open_run
 from evaluation.setup.engine_files import engine_paths
 from evaluation.tasks import task_named
@@ -39,7 +39,7 @@ from evaluation.tasks.probe.outcomes import (
     proven,
 )
 from evaluation.tasks.probe.probe import KEYWORD_PROBES, pairs
-from evaluation.tasks.probe.task import PROBES, TASK, all_placed, case_of
+from evaluation.tasks.probe.task import PROBES, TASK, all_placed, make_case
 from tests.evaluation import measuring, policies
 from tests.evaluation.made_runs import row, write_run
 from tests.tables import table
@@ -66,7 +66,7 @@ def _case(name: str, context: str = "root") -> Case:
         for each in all_placed()
         if each.probe.name == name and each.context == context
     ]
-    return case_of(found)
+    return make_case(found)
 
 
 BOTH = _case("minLength")
@@ -131,7 +131,7 @@ def test_an_outcome_is_what_the_two_values_say(
 
 
 def _judged(row: Row, header: RunHeader | None = None) -> ProbeResult:
-    attempt = msgspec.structs.asdict(attempt_of(row, header or RunHeader()))
+    attempt = msgspec.structs.asdict(make_attempt(row, header or RunHeader()))
     return judge_probe({**attempt, "label": bytes(attempt["label"])})
 
 
@@ -154,7 +154,9 @@ def test_a_row_with_too_few_walks_proves_nothing() -> None:
 
 def _rows(*names: str) -> list[Row]:
     cases = [
-        case_of(each) for each in all_placed() if not names or each.probe.name in names
+        make_case(each)
+        for each in all_placed()
+        if not names or each.probe.name in names
     ]
     rules: dict[str, Callable[[Case, str], Row]] = {
         "accept-all": lambda each, name: policies.answered(
@@ -175,7 +177,7 @@ def _table(run: RecordedRun, name: str) -> Table:
 def test_accepting_all_is_caught_by_every_probe_that_asserts(tmp_path: Path) -> None:
     """It ignores each of them, and tolerates the others; refusing all refuses all."""
     run = open_run(write_run(tmp_path, _rows(), HEAD))
-    cases = [case_of(each) for each in all_placed() if each.probe in KEYWORD_PROBES]
+    cases = [make_case(each) for each in all_placed() if each.probe in KEYWORD_PROBES]
     mere = sum(len(each.walks) == 1 for each in cases)
     table = _table(run, "probes-outcomes")
     assert table.columns[1:] == (
@@ -197,7 +199,7 @@ def test_pairs_are_counted_by_what_each_engine_makes_of_them(tmp_path: Path) -> 
     """Enforced, one ignored, over-constrained, refused or failed."""
     pair = pairs()[1]
     assert pair.name == "properties + required"
-    cases = [case_of(e) for e in all_placed() if e.probe.name == pair.name]
+    cases = [make_case(e) for e in all_placed() if e.probe.name == pair.name]
     lax = [
         policies.answered(
             case,
@@ -283,7 +285,7 @@ def test_theoretical_coverage_is_of_the_schemas_in_the_run(tmp_path: Path) -> No
 
 def test_coverage_counts_only_contexts_that_a_schema_has(tmp_path: Path) -> None:
     """What is not enforced in `oneOf` costs the schemas with a `oneOf` alone."""
-    placed = [case_of(each) for each in all_placed() if each.probe.name == "enum"]
+    placed = [make_case(each) for each in all_placed() if each.probe.name == "enum"]
     rows = [
         policies.answered(
             case,
@@ -336,7 +338,7 @@ def test_the_report_reads_as_it_did(
 
 def test_miniature_engines_are_caught_through_the_driver(tmp_path: Path) -> None:
     """What accepts all ignores every keyword; one that dies is no refusal."""
-    cases = [case_of(each) for each in all_placed() if each.probe.name == "minLength"]
+    cases = [make_case(each) for each in all_placed() if each.probe.name == "minLength"]
     request = measuring.request_of(
         tmp_path,
         (),
