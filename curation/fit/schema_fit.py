@@ -220,13 +220,13 @@ def judge_files(
         return fits
     from curation.relation.comparer import Comparer  # noqa: PLC0415 - takes time
 
-    left = SECONDS_IN_ALL
+    remaining = SECONDS_IN_ALL
     with Comparer(forked=True) as comparer:
         for fit in rejected[:MAX_FIXES]:
             for profile in filter(fit.is_rejected_by, have_rules):
                 start = time.thread_time() + comparer.spent
-                fit.fixes[profile.name] = _fix(fit, profile, comparer, left)
-                left -= time.thread_time() + comparer.spent - start
+                fit.fixes[profile.name] = _fix(fit, profile, comparer, remaining)
+                remaining -= time.thread_time() + comparer.spent - start
     return fits
 
 
@@ -355,14 +355,14 @@ def build_requests(
     return requests
 
 
-def _fix(fit: SchemaFit, profile: Profile, comparer: Comparer, left: float) -> Fix:
+def _fix(fit: SchemaFit, profile: Profile, comparer: Comparer, remaining: float) -> Fix:
     """Return whether rewrites make a target accept a schema.
 
     Args:
         fit: The schema.
         profile: The target.
         comparer: Decides how steps change it.
-        left: Seconds of processor time until the command's deadline.
+        remaining: Seconds of processor time until the command's deadline.
     """
     if any(finding.rule == "tool-name" for finding in fit.findings[profile.name]):
         return Fix(sentence="not fixable: give the tool another name")
@@ -370,7 +370,7 @@ def _fix(fit: SchemaFit, profile: Profile, comparer: Comparer, left: float) -> F
         sentence = "bring into the schema what its references lead to"
         return Fix(sentence=f"not fixable: {sentence}")
     late = f"not decided within {SECONDS_EACH:g} s, or {SECONDS_IN_ALL:g} s for all"
-    if left <= 0:
+    if remaining <= 0:
         return Fix(sentence=late, is_open=True)
     from curation.fit.rewriting import Rewriting  # noqa: PLC0415 - takes time
 
@@ -382,7 +382,7 @@ def _fix(fit: SchemaFit, profile: Profile, comparer: Comparer, left: float) -> F
         tool=fit.is_tool,
         strict=fit.file.entry.strict,
         prove=False,
-        seconds=min(SECONDS_EACH, left),
+        seconds=min(SECONDS_EACH, remaining),
     ).run()
     names = tuple(step.rewrite for step in result.steps)
     if result.fits:

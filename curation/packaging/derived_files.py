@@ -117,10 +117,10 @@ def write_derived(
     elif contents.plots:
         draw_plots(contents, into)
     written += contents.plots
-    for name, place in _PICTURES.items():
+    for name, location in _PICTURES.items():
         if results and (results / name).exists():
-            copyfile(results / name, into / place)
-            written.append(place)
+            copyfile(results / name, into / location)
+            written.append(location)
     written += card.write_card(contents, into)
     full_manifest = manifest.whole_manifest(facts, configs)
     written.append(manifest.write_manifest(full_manifest, into))
@@ -205,11 +205,11 @@ def rebuild(folder: Path, facts: BuildFacts | None = None) -> list[str]:
         OSError: a file cannot be read or written.
     """
     manifest.read_facts(folder)
-    place = folder.resolve()
-    with locked(find_run_folder(place)):
-        recover(place)  # Killed processes may have left folders there.
+    location = folder.resolve()
+    with locked(find_run_folder(location)):
+        recover(location)  # Killed processes may have left folders there.
         with tempfile.TemporaryDirectory(
-            prefix=f".{place.name}.", suffix=UNFINISHED, dir=place.parent
+            prefix=f".{location.name}.", suffix=UNFINISHED, dir=location.parent
         ) as name:
             fresh = Path(name)
             written = _write_fresh(folder, fresh, facts)

@@ -147,9 +147,9 @@ class Description(msgspec.Struct, frozen=True, kw_only=True):
 
         They are named `<operation>.request` and `<operation>.<status>`.
         """
-        for name, place in self.operations():
-            yield from self._named(f"{name}.request", (*place, "requestBody"))
-            inside, answers = self._target((*place, "responses"))
+        for name, location in self.operations():
+            yield from self._named(f"{name}.request", (*location, "requestBody"))
+            inside, answers = self._target((*location, "responses"))
             for status in answers:
                 if status.startswith("2"):
                     yield from self._named(f"{name}.{status}", (*inside, status))
@@ -170,40 +170,40 @@ class Description(msgspec.Struct, frozen=True, kw_only=True):
         for path in self._members(("paths",)):
             item = ("paths", path)
             # A path item may have operations next to its reference.
-            for place in dict.fromkeys((self._target(item)[0], item)):
-                more = self._members((*place, _MORE_METHODS))
+            for location in dict.fromkeys((self._target(item)[0], item)):
+                more = self._members((*location, _MORE_METHODS))
                 others = ((_MORE_METHODS, method) for method in more)
                 for tokens in (*((verb,) for verb in _VERBS), *others):
-                    if operation := self._members((*place, *tokens)):
+                    if operation := self._members((*location, *tokens)):
                         own = operation.get("operationId")
                         name = own if isinstance(own, str) else f"{tokens[-1]}{path}"
-                        yield name, (*place, *tokens)
+                        yield name, (*location, *tokens)
 
-    def _members(self, place: Tokens) -> dict[str, Json]:
+    def _members(self, location: Tokens) -> dict[str, Json]:
         """Return the members of the object at a place; none without an object."""
         with suppress(LookupError):
-            value = at(self.document, place)
+            value = at(self.document, location)
             return value if isinstance(value, dict) else {}
         return {}
 
-    def _target(self, place: Tokens) -> tuple[Tokens, dict[str, Json]]:
+    def _target(self, location: Tokens) -> tuple[Tokens, dict[str, Json]]:
         """Return a place and its members, or those at the end of its references."""
         visited: set[Tokens] = set()
-        while place not in visited:
-            visited.add(place)
-            members = self._members(place)
+        while location not in visited:
+            visited.add(location)
+            members = self._members(location)
             reference = members.get("$ref")
             if not (isinstance(reference, str) and reference.startswith("#/")):
-                return place, members
-            place = tokens_of_fragment(reference)
-        return place, {}
+                return location, members
+            location = tokens_of_fragment(reference)
+        return location, {}
 
-    def _named(self, name: str, place: Tokens) -> Iterator[NamedSchema]:
-        place, _ = self._target(place)
-        for kind in self._members((*place, "content")):
+    def _named(self, name: str, location: Tokens) -> Iterator[NamedSchema]:
+        location, _ = self._target(location)
+        for kind in self._members((*location, "content")):
             plain = kind.partition(";")[0].strip().lower()
             is_json = plain == "application/json" or plain.endswith("+json")
-            media_place, media = self._target((*place, "content", kind))
+            media_place, media = self._target((*location, "content", kind))
             if is_json and "schema" in media:
                 yield self._of_file(name, (*media_place, "schema"))
                 return

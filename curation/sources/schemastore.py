@@ -91,11 +91,11 @@ def _entries(reading: Reading) -> Iterator[tuple[str, str, str]]:
     ids = unique_ids(urls).items()
     for url, unique_id in sorted(ids, key=lambda item: natural_key(item[1])):
         hosted = _HOSTED.fullmatch(url)
-        place = url
+        position = url
         if hosted and reading.archive != _WHEEL:
-            place = f"{_ADDRESSES[0]}{hosted['name']}.json"
-        if place in paths:
-            yield unique_id, url, paths[place]
+            position = f"{_ADDRESSES[0]}{hosted['name']}.json"
+        if position in paths:
+            yield unique_id, url, paths[position]
 
 
 def read(reading: Reading) -> Iterator[RawDocument]:

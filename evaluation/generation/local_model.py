@@ -115,14 +115,14 @@ class LocalModel(Model["EngineUnderTest"]):
         tokenized = [self._tokenize(prompt) for prompt in prompts]
         generations: dict[int, Generation] = {}
 
-        def note(place: int, generation: Generation) -> None:
-            generations[place] = generation
-            on_end(place, generation)
+        def note(index: int, generation: Generation) -> None:
+            generations[index] = generation
+            on_end(index, generation)
 
         places = []
-        for place, request in enumerate(tokenized):
+        for index, request in enumerate(tokenized):
             if request.budget:
-                places.append(place)
+                places.append(index)
                 continue
             tokens = len(request.prompt)
             room = f"a context of {self._model.context_length:,}"
@@ -133,23 +133,23 @@ class LocalModel(Model["EngineUnderTest"]):
                 detail=f"a prompt of {tokens:,} tokens in {room}",
                 prompt_tokens=tokens,
             )
-            note(place, none)
+            note(index, none)
         again: dict[int, Generation] = {}
 
-        def note_first(place: int, generation: Generation) -> None:
+        def note_first(index: int, generation: Generation) -> None:
             if generation.ending in _BY_MODEL or (
-                generation.tied and not tokenized[place].temperature
+                generation.tied and not tokenized[index].temperature
             ):
-                again[place] = generation
+                again[index] = generation
             else:
-                note(place, generation)
+                note(index, generation)
 
         while places:
             places = self._write_in_batches(tokenized, places, constraint, note_first)
-        for place, first in sorted(again.items()):
-            alone = self._written_alone(tokenized[place], constraint, first)
-            note(place, alone)
-        return [generations[place] for place in range(len(tokenized))]
+        for index, first in sorted(again.items()):
+            alone = self._written_alone(tokenized[index], constraint, first)
+            note(index, alone)
+        return [generations[index] for index in range(len(tokenized))]
 
     def _write_in_batches(
         self,
@@ -166,7 +166,7 @@ class LocalModel(Model["EngineUnderTest"]):
         # The longest first: none of them is left to be written alone at the end.
         places = sorted(
             places,
-            key=lambda place: -len(requests[place].prompt) - requests[place].budget,
+            key=lambda index: -len(requests[index].prompt) - requests[index].budget,
         )
         without_memory: list[int] = []
 
@@ -179,7 +179,7 @@ class LocalModel(Model["EngineUnderTest"]):
 
         generate(
             self._model,
-            [requests[place] for place in places],
+            [requests[index] for index in places],
             self._sessions_for(constraint, batch),
             self._options_under(constraint),
             on_end=note_most,

@@ -74,7 +74,7 @@ class TextUnderWay:
     """One text under way."""
 
     #: Its place among the requests.
-    place: int
+    index: int
     request: TokenizedRequest
     session: EngineSession | None
     #: Whence tokens are drawn; None where the likeliest is taken.
@@ -181,9 +181,9 @@ class _Batch:
             self._drop_ended()
             if any(text.ahead for text in self._active):
                 self._feed()
-        return [self._outcomes[place] for place in range(len(requests))]
+        return [self._outcomes[index] for index in range(len(requests))]
 
-    def _begin_text(self, place: int, request: TokenizedRequest) -> TextUnderWay:
+    def _begin_text(self, index: int, request: TokenizedRequest) -> TextUnderWay:
         """Have its grammar compiled; return it, its prompt not read."""
         session = self._free.popleft()
         start = perf_counter_ns()
@@ -193,7 +193,7 @@ class _Batch:
             seconds = options.compile_seconds
             session.compile(request.schema, seconds, forced=forced)
         return TextUnderWay(
-            place=place,
+            index=index,
             request=request,
             session=session,
             random=np.random.default_rng(request.seed) if request.temperature else None,
@@ -229,8 +229,8 @@ class _Batch:
     def _report(self, text: TextUnderWay) -> None:
         self._free.append(text.session)
         if text.outcome is not None:
-            self._outcomes[text.place] = text.outcome
-            self._on_end(text.place, text.outcome)
+            self._outcomes[text.index] = text.outcome
+            self._on_end(text.index, text.outcome)
 
     def _feed(self) -> None:
         """One pass over the pending tokens of each text."""

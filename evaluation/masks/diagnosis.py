@@ -172,8 +172,8 @@ def diagnose(schema: str, walk: InstanceWalk, walked: InstanceResult) -> Why | N
 def _accepted(root: Json, walk: InstanceWalk) -> Why:
     """Return the class of an accepted invalid text: the violated keyword."""
     keyword = str(walk.label.get("keyword") or "")
-    place = walk.label.get("pointer")
-    tokens = parse_tokens(place) if isinstance(place, str) else None
+    location = walk.label.get("pointer")
+    tokens = parse_tokens(location) if isinstance(location, str) else None
     if tokens is None:
         tokens = _violation(root, json.loads(walk.text), keyword)
     keyword = keyword or (tokens[-1] if tokens else "false")
@@ -244,7 +244,7 @@ def _is_number(value: Spelled) -> bool:
 
 
 def _is_bounded(places: Sequence[_Place]) -> bool:
-    return any(_NUMBERS & place.schema.keys() for place in places)
+    return any(_NUMBERS & location.schema.keys() for location in places)
 
 
 def _stands(value: Spelled, offset: int, text: str, places: Sequence[_Place]) -> str:
@@ -301,7 +301,7 @@ def _member(before: Sequence[Member], name: str, places: Sequence[_Place]) -> st
     written = [member.name.decoded for member in before if member.name]
     declared = [
         {each: rank for rank, each in enumerate(names)}
-        for names in (place.schema.get("properties") for place in places)
+        for names in (location.schema.get("properties") for location in places)
         if isinstance(names, dict)
     ]
     for ranks in declared:
@@ -312,7 +312,7 @@ def _member(before: Sequence[Member], name: str, places: Sequence[_Place]) -> st
         if any(each not in every for each in written):
             return "declared member after an undeclared one"
         return "declared member"
-    if any(_matching(place.schema, name) for place in places):
+    if any(_matching(location.schema, name) for location in places):
         return "member of a pattern"
     return "undeclared member"
 
@@ -321,32 +321,32 @@ def _governed(root: Json, stands: str, places: Sequence[_Place]) -> Why:
     """Return the class of a place with the first keyword that governs it."""
     branching = (*_IN_PLACE[1:], "allOf", "$ref")
     for keyword in (*_GOVERNORS.get(stands, ()), *branching):
-        for place in places:
-            if keyword in place.schema:
-                return _why(root, stands, keyword, place)
+        for location in places:
+            if keyword in location.schema:
+                return _why(root, stands, keyword, location)
     return _why(root, stands, "", places[0] if places else _Place((), {}))
 
 
-def _why(root: Json, stands: str, keyword: str, place: _Place) -> Why:
+def _why(root: Json, stands: str, keyword: str, location: _Place) -> Why:
     return Why(
         stands=stands,
         keyword=keyword,
-        setting=_setting(keyword, place) or _above(root, place.tokens),
-        context=_context(place.tokens),
-        pointer=pointer(place.tokens),
+        setting=_setting(keyword, location) or _above(root, location.tokens),
+        context=_context(location.tokens),
+        pointer=pointer(location.tokens),
     )
 
 
-def _setting(keyword: str, place: _Place) -> str:
+def _setting(keyword: str, location: _Place) -> str:
     """Return what about the schema of a keyword may matter to it."""
-    schema = place.schema
+    schema = location.schema
     for other in _BESIDE:
         if other not in schema or other == keyword:
             continue
         if other not in _TEXT_ONLY or keyword in _TEXTS:
             return f"beside {other}"
     for union in (*_IN_PLACE[1:], "allOf", "not", *_CONDITIONS, "patternProperties"):
-        if union in place.tokens:
+        if union in location.tokens:
             return f"in {union}"
     if keyword == "required":
         names = schema.get("required")
@@ -392,23 +392,23 @@ def _expanded(root: Json, places: Sequence[_Place]) -> Iterator[_Place]:
     """Yield subschemas with all that apply to the same value through them."""
     waiting, seen = list(reversed(places)), set[Tokens]()
     while waiting and len(seen) < _MAX_PLACES:
-        place = waiting.pop()
-        if place.tokens in seen:
+        location = waiting.pop()
+        if location.tokens in seen:
             continue
-        seen.add(place.tokens)
-        yield place
+        seen.add(location.tokens)
+        yield location
         branches: list[tuple[Tokens, Json]] = []
-        ref = place.schema.get("$ref")
+        ref = location.schema.get("$ref")
         if isinstance(ref, str) and ref.startswith("#"):
             with suppress(LookupError, ValueError):
                 tokens = tokens_of_fragment(ref)
                 branches.append((tokens, at(root, tokens)))
         for keyword in _IN_PLACE:
-            parts = place.schema.get(keyword)
+            parts = location.schema.get(keyword)
             for index, part in enumerate(parts if isinstance(parts, list) else ()):
-                branches.append(((*place.tokens, keyword, str(index)), part))
+                branches.append(((*location.tokens, keyword, str(index)), part))
         branches += [
-            ((*place.tokens, keyword), place.schema.get(keyword))
+            ((*location.tokens, keyword), location.schema.get(keyword))
             for keyword in _CONDITIONS[1:]
         ]
         waiting += reversed(_places(branches))
@@ -426,9 +426,9 @@ def _places(branches: Iterable[tuple[Tokens, Json]]) -> list[_Place]:
 def _below(places: Sequence[_Place], key: str | int) -> list[_Place]:
     """Return the subschemas for a member or an element of the places' value."""
     return _places(
-        ((*place.tokens, *tokens), schema)
-        for place in places
-        for tokens, schema in _steps(place.schema, key)
+        ((*location.tokens, *tokens), schema)
+        for location in places
+        for tokens, schema in _steps(location.schema, key)
     )
 
 

@@ -218,9 +218,9 @@ def _text(event: Json, paths: Sequence[str]) -> str:
     """Return the texts at the first path that has any, put together."""
     for path in paths:
         prefix = path.partition("/")[0]
-        found = "".join(_values(event, [path]))
-        if found:
-            return prefix + found
+        matches = "".join(_values(event, [path]))
+        if matches:
+            return prefix + matches
     return ""
 
 
@@ -248,15 +248,17 @@ def _values(event: Json | msgspec.Raw, paths: Sequence[str]) -> list[Any]:
         TypeError: a path leads through a value of another kind.
     """
     for path in paths:
-        found: list[Any] = [event]
+        matches: list[Any] = [event]
         for step in path.split("/")[1:]:
             if isinstance(event, msgspec.Raw):
-                found = [*filter(None, map(_SHALLOW.decode, found))]
-            found = [it for node in found for it in _step(node, step) if it is not None]
-            if not found:
+                matches = [*filter(None, map(_SHALLOW.decode, matches))]
+            matches = [
+                it for node in matches for it in _step(node, step) if it is not None
+            ]
+            if not matches:
                 break
-        if found:
-            return found
+        if matches:
+            return matches
     return []
 
 

@@ -187,15 +187,20 @@ class ServerClient:
         except (RequestRefused, _TryAgain) as error:
             raise Unavailable(str(error), url, hint) from None
         except _LOST as error:
-            what = "no whole answer"
+            message = "no whole answer"
             if isinstance(error, requests.ConnectionError):
-                what, hint = "no server answers", f"start one, or name another; {hint}"
-            raise Unavailable(f"{what} ({type(error).__name__})", url, hint) from None
+                message, hint = (
+                    "no server answers",
+                    f"start one, or name another; {hint}",
+                )
+            raise Unavailable(
+                f"{message} ({type(error).__name__})", url, hint
+            ) from None
         try:
             return msgspec.json.decode(whole, type=dict[str, Any])
         except (msgspec.DecodeError, RecursionError):
-            what = f"no answer of such a server: {shortened(whole)!r}"
-            raise Unavailable(what, url, _LOOK) from None
+            message = f"no answer of such a server: {shortened(whole)!r}"
+            raise Unavailable(message, url, _LOOK) from None
 
     def ask(self, body: Mapping[str, Json], budget: int = 0) -> ServerAnswer:
         """Ask for one text; retry while the server is in trouble.
@@ -229,8 +234,8 @@ class ServerClient:
                     and seconds < limits.patience * 60
                 ):
                     continue
-                what = f"{trouble}; given up after {seconds:,.0f} s"
-                raise RetriesExhausted(what) from None
+                message = f"{trouble}; given up after {seconds:,.0f} s"
+                raise RetriesExhausted(message) from None
             except (RequestRefused, DeadlinePassed):
                 self._backoff.answered()
                 raise
@@ -317,12 +322,12 @@ class ServerClient:
                 hint = f"set {keys} to a key of this server"
                 raise NotPermitted(f"the server answers {answer}", base, hint)
             case RefusalClass.EXHAUSTED:
-                what = f"the account is exhausted: {answer}"
-                raise Unavailable(what, base, _GOES_ON)
+                message = f"the account is exhausted: {answer}"
+                raise Unavailable(message, base, _GOES_ON)
             case RefusalClass.MODEL:
-                what = f"no model {self._connection.model!r}: {answer}"
+                message = f"no model {self._connection.model!r}: {answer}"
                 hint = f"name one that {base}{provider.models} lists"
-                raise NoInput(what, base, hint)
+                raise NoInput(message, base, hint)
             case RefusalClass.ADDRESS:
                 raise BadConfiguration(f"the server answers {answer}", base, _LOOK)
             case RefusalClass.WAIT | RefusalClass.FAULT:

@@ -139,12 +139,16 @@ def _judged_all(value: Json) -> list[Judged]:
     held = requested_schemas(value, "pasted", lambda _message: None)
     if not held:
         return [_judged(NamedSchema("", value))]
-    sent = [it for it in held if it.role is not Role.RESULT]
-    found = [_judged(it) for it in sent]
-    tools = [Tool(it.name, it.schema, it.strict) for it in sent if it.role is Role.TOOL]
+    sent = [item for item in held if item.role is not Role.RESULT]
+    found = [_judged(item) for item in sent]
+    tools = [
+        Tool(item.name, item.schema, item.strict)
+        for item in sent
+        if item.role is Role.TOOL
+    ]
     if tools:
-        together = [(it, [*judge_request(tools, it)]) for it in PROFILES]
-        targets = [(it, str(decide_verdict(own)), own) for it, own in together]
+        together = [(item, [*judge_request(tools, item)]) for item in PROFILES]
+        targets = [(item, str(decide_verdict(own)), own) for item, own in together]
         found.append(Judged("all tools of the request", "", targets))
     return found
 
@@ -179,7 +183,7 @@ def rewrite(own: NamedSchema, profile: Profile) -> Rewritten | None:
     # JavaScript may lose digits; the command removes declarations of drafts inside.
     start = f'{{"$schema": "{dialect.uri}'.removesuffix("#")
     is_plain = text.count('"$schema":') <= text.startswith(start)
-    is_legal = all(legal(it.text) == it.text for it in scan.references)
+    is_legal = all(legal(item.text) == item.text for item in scan.references)
     is_same = is_clear and is_plain and is_legal and not _INEXACT.search(text)
     if not (is_same and _is_valid(schema, dialect)) or leads_out(scan):
         return None
@@ -240,7 +244,7 @@ def describe_fault(scan: Scan) -> str:
     schema, dialect = scan.document.value, scan.document.dialect
     if lacks_keywords(schema):
         return "it has no keyword of JSON Schema"
-    drafts = [it for it in DIALECTS if dialect.name in (it.name, "any")]
+    drafts = [item for item in DIALECTS if dialect.name in (item.name, "any")]
     if not any(_is_valid(schema, draft) for draft in drafts):
         return f"not valid under {', '.join(draft.name for draft in drafts)}"
     for reference in () if leads_out(scan) else scan.references:
@@ -288,7 +292,9 @@ def follows(  # noqa: C901, PLR0911, PLR0912 - a line for each keyword
     if not here:
         about = "number" if kind == "integer" else kind
         spoken = {
-            it for it in asserting(rule) if TYPE_OF_KEYWORD.get(it, about) == about
+            item
+            for item in asserting(rule)
+            if TYPE_OF_KEYWORD.get(item, about) == about
         }
         if spoken - _FOLLOWED or ("oneOf" in rule and not has_exclusive_branches(rule)):
             return False
@@ -306,12 +312,12 @@ def follows(  # noqa: C901, PLR0911, PLR0912 - a line for each keyword
         if not follows(target, value, there, root, documents):
             return False
     if not all(
-        follows(it, value, here, root, documents) for it in rule.get("allOf", [])
+        follows(item, value, here, root, documents) for item in rule.get("allOf", [])
     ):
         return False
     for branches in (rule.get("anyOf"), rule.get("oneOf")):
         if branches is not None and not any(
-            follows(it, value, here, root, documents) for it in branches
+            follows(item, value, here, root, documents) for item in branches
         ):
             return False
     if isinstance(value, str):
@@ -321,20 +327,20 @@ def follows(  # noqa: C901, PLR0911, PLR0912 - a line for each keyword
         matches = "pattern" not in rule or re.fullmatch(rule["pattern"], value)
         return has_length and matches is not None and bool(matches)
     if isinstance(value, list):
-        texts = {identity(it) for it in value}
+        texts = {identity(item) for item in value}
         is_unique = "uniqueItems" not in rule or len(texts) == len(value)
         items = rule.get("items", True)
         return (
             is_unique
             and len(value) >= rule.get("minItems", 0)
-            and all(follows(items, it, here, root, documents) for it in value)
+            and all(follows(items, item, here, root, documents) for item in value)
         )
     if isinstance(value, dict):
         known, needed = rule.get("properties", {}), rule.get("dependencies", {})
         others = rule.get("additionalProperties", True)
-        return all(it in value for it in rule.get("required", [])) and all(
+        return all(item in value for item in rule.get("required", [])) and all(
             follows(known.get(name, others), value[name], here, root, documents)
-            and all(it in value for it in needed.get(name, []))
+            and all(item in value for item in needed.get(name, []))
             for name in value
         )
     if kind in ("integer", "number"):

@@ -51,7 +51,9 @@ class UntranslatableError(TypeError):
 def _fields(kind: type) -> tuple[str, ...]:
     """Return the names of a struct's fields; none for another class."""
     names = ("__struct_fields__", "_fields", "__dataclass_fields__")
-    return next((tuple(getattr(kind, it)) for it in names if hasattr(kind, it)), ())
+    return next(
+        (tuple(getattr(kind, item)) for item in names if hasattr(kind, item)), ()
+    )
 
 
 def _default(kind: Any, field: str) -> object:  # noqa: ANN401 - any class
@@ -63,7 +65,7 @@ def _default(kind: Any, field: str) -> object:  # noqa: ANN401 - any class
         fields: Any = (msgspec.structs.fields if is_struct else dataclasses.fields)(
             kind
         )
-        (factory,) = (it.default_factory for it in fields if it.name == field)
+        (factory,) = (item.default_factory for item in fields if item.name == field)
         return factory()
     return None if default is inspect.Parameter.empty else default
 
@@ -96,7 +98,7 @@ class Translation:
 
     def script(self, **roots: Callable[..., object]) -> str:
         """Return a script that puts functions into `csbdata` under names."""
-        parts = [f"{name}: {self._global(it)}" for name, it in roots.items()]
+        parts = [f"{name}: {self._global(item)}" for name, item in roots.items()]
         done = set[tuple[type, str]]()
         while todo := [
             (kind, member)
@@ -112,7 +114,7 @@ class Translation:
                 done.add((kind, member))
                 self._method(kind, member)
         classes = ["\n".join((*class_, "}")) for class_ in self._classes.values()]
-        self._lines.sort(key=lambda it: not it.startswith("function"))
+        self._lines.sort(key=lambda item: not item.startswith("function"))
         self._lines[:0] = ['"use strict";\n(() => {\nconst { py } = csbdata;', *classes]
         joined = ", ".join(parts)
         self._lines.append(f"Object.assign(csbdata, {{ {joined} }});\n}})();\n")
@@ -133,7 +135,7 @@ class Translation:
         if id(value) in self._names:
             return self._names[id(value)][0]
         if isinstance(value, type) and issubclass(value, Enum):
-            members = (f"{it.name}: {self._data(it, '')}" for it in value)
+            members = (f"{item.name}: {self._data(item, '')}" for item in value)
             return f"({{ {', '.join(members)} }})"
         if callable(value) or inspect.ismodule(value):
             if name in _NATIVE or not _is_ours(value):
@@ -180,7 +182,7 @@ class Translation:
             is_new = isinstance(value, list | dict | set) and not value
             new = f"py.{type(value).__name__}()"
             defaults.append(new if is_new else self._global(value))
-        bases = [it for it in kind.__bases__ if _is_ours(it) or _is_error(it)]
+        bases = [item for item in kind.__bases__ if _is_ours(item) or _is_error(item)]
         parts = f"{json.dumps(fields)}, () => [{', '.join(defaults)}]"
         joined = ", ".join((parts, *map(self._global, bases)))
         self._classes[kind] = [f"class {name} extends py.struct({joined}) {{"]
@@ -229,7 +231,7 @@ class Translation:
         return parts
 
     def _inside(self, node: _Function, this: str = "") -> tuple[str, str, str]:
-        names = {it.arg for it in ast.walk(node.args) if isinstance(it, ast.arg)}
+        names = {item.arg for item in ast.walk(node.args) if isinstance(item, ast.arg)}
         stored = self._stored(node) - names
         self._scopes.append(names | stored)
         body = self._write(node.body)
@@ -240,15 +242,15 @@ class Translation:
         arguments = self._write(node.args)
         self._scopes.pop()
         is_generator = any(
-            isinstance(it, ast.Yield | ast.YieldFrom) for it in ast.walk(node)
+            isinstance(item, ast.Yield | ast.YieldFrom) for item in ast.walk(node)
         )
         return "*" if is_generator else "", arguments, f"{body} return null;"
 
     def _stored(self, node: ast.AST) -> set[str]:
         """Return the names assigned in a scope."""
         found = set()
-        for it in ast.iter_child_nodes(node):
-            match it:
+        for item in ast.iter_child_nodes(node):
+            match item:
                 case ast.Name(name, ast.Store()):
                     found.add(name)
                 case ast.FunctionDef(name):
@@ -256,9 +258,11 @@ class Translation:
                     continue
                 case ast.ExceptHandler(name=str(name)):
                     found.add(name)
-            inner = {at.target for at in ast.walk(it) if isinstance(at, ast.NamedExpr)}
-            is_inside = isinstance(it, _COMPREHENSIONS)
-            found |= {at.id for at in inner} if is_inside else self._stored(it)
+            inner = {
+                at.target for at in ast.walk(item) if isinstance(at, ast.NamedExpr)
+            }
+            is_inside = isinstance(item, _COMPREHENSIONS)
+            found |= {at.id for at in inner} if is_inside else self._stored(item)
         return found
 
     def _local(self, name: str) -> str:
@@ -312,7 +316,7 @@ class Translation:
             case ast.Compare(left, operators, others):
                 sides = [*map(write, (left, *others))]
                 forms = (_FORMS[type(operator).__name__] for operator in operators)
-                texts = [it.format(*sides[at:]) for at, it in enumerate(forms)]
+                texts = [item.format(*sides[at:]) for at, item in enumerate(forms)]
                 return f"({' && '.join(texts)})"
             case ast.Dict(keys, values):
                 pairs = (
@@ -324,8 +328,8 @@ class Translation:
                 missing = [None] * (len(args) - len(defaults))
                 given = [*missing, *defaults, *node.kw_defaults]
                 texts = [
-                    self._local(it.arg) + (f" = {write(value)}" if value else "")
-                    for it, value in zip([*args, *named], given, strict=True)
+                    self._local(item.arg) + (f" = {write(value)}" if value else "")
+                    for item, value in zip([*args, *named], given, strict=True)
                 ]
                 texts += [node.kwarg.arg] if node.kwarg else []
                 texts += [f"...{node.vararg.arg}"] if node.vararg else []
@@ -338,11 +342,11 @@ class Translation:
         self._members.add(getattr(node, "attr", ""))
         is_scope = isinstance(node, (*_COMPREHENSIONS, ast.Lambda))
         inner = {
-            *(it.arg for it in ast.walk(node) if isinstance(it, ast.arg)),
+            *(item.arg for item in ast.walk(node) if isinstance(item, ast.arg)),
             *(
                 name
-                for it in getattr(node, "generators", ())
-                for name in self._stored(it)
+                for item in getattr(node, "generators", ())
+                for name in self._stored(item)
             ),
         }
         self._scopes.append(inner if is_scope else set())
@@ -404,11 +408,11 @@ class Translation:
             return f"{write(function.value)}.${function.attr}({joined})"
         if _is_ours(callee) and (named or not _is_error(callee)):
             left = list(inspect.signature(callee).parameters.values())[len(arguments) :]
-            for it in left:
+            for item in left:
                 rest = "undefined"
-                if it.kind is inspect.Parameter.VAR_KEYWORD:
+                if item.kind is inspect.Parameter.VAR_KEYWORD:
                     rest = self._options(named)
-                arguments.append(named.pop(it.name, rest))
+                arguments.append(named.pop(item.name, rest))
         elif named:
             arguments.append(self._options(named))
         is_made = isinstance(callee, type) and (_is_ours(callee) or _is_error(callee))
@@ -418,5 +422,7 @@ class Translation:
         return f"{new}{write(function)}({', '.join(arguments)})"
 
     def _options(self, named: Mapping[str, str]) -> str:
-        pairs = (f"{key}: {it}" if key else f"...{it}" for key, it in named.items())
+        pairs = (
+            f"{key}: {item}" if key else f"...{item}" for key, item in named.items()
+        )
         return f"{{ {', '.join(pairs)} }}"
