@@ -21,7 +21,7 @@ import random
 import re
 from functools import lru_cache
 from math import inf
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import msgspec
 
@@ -43,12 +43,14 @@ from evaluation.suites.concodeeval.suite import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from curation.core.json_types import Json
     from evaluation.core.records import Instance
 
     Schema = dict[str, Json]
+
+Choice = TypeVar("Choice", bound=str)
 
 #: The kinds of properties and of items.
 _PROPERTIES: Final = ("any", "boolean", "null", "number", "string")
@@ -234,7 +236,7 @@ def records(request: RecordRequest, settings: ConcodeSettings) -> RecordSet:
     """Return the records of the suite's schemas.
 
     Raises:
-        BadUsage: data are named.
+        BadUsage: a representation or a format does not exist, or data are named.
     """
     if request.data is not None:
         raise BadUsage("suite concodeeval reads no --data", hint="leave --data out")
@@ -254,9 +256,8 @@ def generate(count: int, seed: int, settings: ConcodeSettings) -> Iterator[Recor
         seed: Seed of the schemas, and of the choice of instances in task 2.
         settings: The tasks, representations and formats.
     """
-    named = settings.representations.split(",")
-    names = [name for name in REPRESENTATIONS if name in named]
-    outputs = [it for it in OUTPUTS if it in settings.outputs.split(",")]
+    names = _chosen("representations", settings.representations, [*REPRESENTATIONS])
+    outputs = _chosen("outputs", settings.outputs, OUTPUTS)
     number = 0 if settings.task == "generation" else settings.samples
     schemas = generate_schemas(count, seed, settings.reading)
     for record, samples in with_samples(schemas, number, seed):
@@ -282,6 +283,19 @@ def generate(count: int, seed: int, settings: ConcodeSettings) -> Iterator[Recor
                         label="yes" if sample.valid else "no",
                         keyword=sample.keyword,
                     ).record(f"{place}_{record.id}", record.dialect)
+
+
+def _chosen(setting: str, text: str, choices: Sequence[Choice]) -> list[Choice]:
+    """Return the choices that a setting names, separated by commas, in their order.
+
+    Raises:
+        BadUsage: one does not exist.
+    """
+    named = {name.strip() for name in text.split(",")}
+    if unknown := named.difference(choices):
+        message = f"--set {setting} has no {min(unknown)!r}"
+        raise BadUsage(message, hint=f"choose from {', '.join(choices)}")
+    return [choice for choice in choices if choice in named]
 
 
 #: Characters of the longest sample.
