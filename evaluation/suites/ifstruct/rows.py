@@ -289,7 +289,7 @@ SLICES: Final = (
 )
 
 
-def list_slices(record: IfstructRecord) -> dict[str, Json]:
+def row_slices(record: IfstructRecord) -> dict[str, Json]:
     """Return the alternative drawn for each choice of a row."""
     least, most = record.counts
     # A published row names its kind `test__escaping__...`.

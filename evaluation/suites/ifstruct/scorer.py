@@ -36,8 +36,8 @@ from evaluation.suites.ifstruct.rows import (
     STRUCTURE,
     IfstructRecord,
     IfstructSettings,
-    list_slices,
     read_record,
+    row_slices,
 )
 
 if TYPE_CHECKING:
@@ -55,10 +55,7 @@ def ifstruct_scorer(settings: IfstructSettings) -> Scorer:
 
     def prepare(record: Record) -> Judge:
         row = read_record(record.fields)
-        facts: dict[str, Json] = {
-            "slices": list_slices(row),
-            "cluster": row.entity_type,
-        }
+        facts: dict[str, Json] = {"slices": row_slices(row), "cluster": row.entity_type}
 
         def judge(response: Response) -> Verdict:
             flaws, is_parsed = verify(response, row, settings.reading)

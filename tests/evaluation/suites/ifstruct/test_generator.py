@@ -32,8 +32,8 @@ from evaluation.suites.ifstruct.rows import (
     RowSpec,
     all_fields,
     list_schema,
-    list_slices,
     read_record,
+    row_slices,
 )
 from evaluation.suites.ifstruct.suite import SUITE, read_rows, suite_record
 from evaluation.suites.ifstruct.wording import (
@@ -153,7 +153,7 @@ def test_no_kind_mix_or_voice_has_a_fault() -> None:
 
 def _drawn(row: IfstructRecord) -> dict[str, str]:
     """Return which alternative of each choice a row has."""
-    slices = {name: str(drawn) for name, drawn in list_slices(row).items()}
+    slices = {name: str(drawn) for name, drawn in row_slices(row).items()}
     fence = re.sub(":.*", "_language", slices["fence"])
     return slices | {"fence": fence, "presentation": slices["style"]}
 

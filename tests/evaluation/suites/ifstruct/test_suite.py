@@ -25,8 +25,8 @@ from evaluation.suites.ifstruct.rows import (
     SLICES,
     IfstructRecord,
     IfstructSettings,
-    list_slices,
     read_record,
+    row_slices,
 )
 from evaluation.suites.ifstruct.suite import SUITE, read_rows, suite_record
 from tests.evaluation.suites.ifstruct.rows import (
@@ -98,7 +98,7 @@ def test_a_row_is_a_record_and_back() -> None:
         assert (record.schema is None) == (record.group == "yaml")
         if record.schema is not None:
             assert json.loads(record.schema) == row.answer_schema()
-        slices = list_slices(row)
+        slices = row_slices(row)
         is_exact = isinstance(row.top_level_count, int)
         assert slices["count"] == ("exact" if is_exact else "range")
         assert slices["wrapper"] == ("wrapped" if row.top_level_key else "bare")
@@ -210,7 +210,7 @@ def test_columns_say_what_an_answer_needs() -> None:
         | {"top_level_count": "[1, 2]"},
     )
     assert block.wish == "required"
-    slices = [list_slices(row)["escaping"] for row in (block, yaml)]
+    slices = [row_slices(row)["escaping"] for row in (block, yaml)]
     assert slices == ["stressed", "plain"]
     assert yaml.wish == "required:yaml"
     assert boxed.answer_schema() == {
